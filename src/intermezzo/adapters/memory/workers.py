@@ -1,0 +1,167 @@
+"""How a simulated cluster carries out an order: one generator a kind, each `yield` a step that is complete.
+
+A worker can be stopped at any step, by a failure thrown into it or by being closed, and then leaves the world as
+the port promises: a pause gives the session back, a start or a resume leaves no sandbox of its own.
+"""
+
+from collections.abc import Generator
+
+from intermezzo.adapters.memory.world import LiveSandbox, SavedSession, World
+from intermezzo.domain.compatibility import obstacles
+from intermezzo.domain.orders import (
+    Order,
+    PauseOrder,
+    Problem,
+    RemoveOrder,
+    ResumeOrder,
+    SandboxState,
+    StartOrder,
+    StopOrder,
+)
+from intermezzo.domain.resources import Node
+
+SESSION_LOST = "session_lost"
+
+Steps = Generator[str, None, str]
+
+
+class OrderFailed(Exception):
+    """An order cannot be carried out."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def steps(world: World, order: Order) -> Steps:
+    """The steps of an order by name, the last one returned; raises `OrderFailed`."""
+    match order:
+        case StartOrder():
+            return _start(world, order)
+        case PauseOrder():
+            return _pause(world, order)
+        case ResumeOrder():
+            return _resume(world, order)
+        case StopOrder():
+            return _stop(world, order)
+        case RemoveOrder():
+            return _remove(world, order)
+
+
+def _start(world: World, order: StartOrder) -> Steps:
+    made = None
+    try:
+        yield "accepted"
+        _end_whatever(world, order.workspace_uid)
+        node = world.node_for(order.node, order.sandbox)
+        made = world.create(order.workspace_uid, order.token, order.sandbox, world.processes.boot(), node)
+        yield "sandbox_made"
+        _require_alive(world, made)
+        made.state = SandboxState.RUNNING
+    except OrderFailed:
+        _end_whatever(world, order.workspace_uid)
+        raise
+    except GeneratorExit:
+        _end(world, made)
+        raise
+    return "answering"
+
+
+def _pause(world: World, order: PauseOrder) -> Steps:
+    live = world.sandbox_of(order.workspace_uid)
+    try:
+        yield "accepted"
+        if live is None:
+            raise OrderFailed(Problem("no_session", "There is no session to pause."))
+        if not order.snapshot_id or not live.node.engine.keeps_process:
+            return (yield from _end_in_steps(world, live))
+        yield "preflight"
+        _require_alive(world, live)
+        live.state = SandboxState.FROZEN
+        yield "frozen"
+        _require_alive(world, live)
+        image = live.memory.image()
+        yield "saved"
+        world.save(live, order.snapshot_id, order.operation_id, image)
+        yield "durable"
+    except (OrderFailed, GeneratorExit) as stopped:
+        _give_back(world, live, order, lost=isinstance(stopped, OrderFailed) and stopped.problem.code == SESSION_LOST)
+        raise
+    world.retain(order.workspace_uid, order.keep_snapshots)
+    return (yield from _end_in_steps(world, live))
+
+
+def _give_back(world: World, live: LiveSandbox | None, order: PauseOrder, *, lost: bool) -> None:
+    world.discard(order.workspace_uid, order.snapshot_id)
+    if live:
+        live.state = SandboxState.RUNNING
+    if lost:
+        _end(world, live)
+
+
+def _resume(world: World, order: ResumeOrder) -> Steps:
+    made = None
+    try:
+        yield "accepted"
+        node = world.node_for(order.node, order.sandbox)
+        saved = _restorable(world, order, node)
+        made = world.create(order.workspace_uid, order.token, order.sandbox, saved.memory.image(), node)
+        yield "restored"
+        _require_alive(world, made)
+        made.state = SandboxState.RUNNING
+    except (OrderFailed, GeneratorExit):
+        _end(world, made)
+        raise
+    return "answering"
+
+
+def _restorable(world: World, order: ResumeOrder, node: Node) -> SavedSession:
+    if world.sandbox_of(order.workspace_uid):
+        raise OrderFailed(Problem("already_running", "There is a live session already; it was left alone."))
+    found = world.find(order.workspace_uid, order.snapshot_id)
+    if found is None:
+        raise OrderFailed(Problem("snapshot_missing", f"There is no complete snapshot {order.snapshot_id}."))
+    if found.manifest.damage:
+        damage = f"Snapshot {order.snapshot_id} is damaged: {found.manifest.damage}."
+        raise OrderFailed(Problem("snapshot_damaged", damage, "Choose an older snapshot, or start fresh."))
+    why_not = obstacles(found.manifest, world.site(node, order.sandbox))
+    if why_not:
+        told = "; ".join(difference.message for difference in why_not)
+        raise OrderFailed(Problem("snapshot_incompatible", f"The snapshot does not fit this node: {told}."))
+    return found
+
+
+def _stop(world: World, order: StopOrder) -> Steps:
+    yield "accepted"
+    live = world.sandbox_of(order.workspace_uid)
+    return (yield from _end_in_steps(world, live)) if live else "sandbox_gone"
+
+
+def _remove(world: World, order: RemoveOrder) -> Steps:
+    yield "accepted"
+    live = world.sandbox_of(order.workspace_uid)
+    if live:
+        yield (yield from _end_in_steps(world, live))
+    world.saved.pop(order.workspace_uid, None)
+    world.volumes.pop(order.volume_id, None)
+    return "sandbox_gone"
+
+
+def _require_alive(world: World, live: LiveSandbox) -> None:
+    if live.id not in world.sandboxes:
+        raise OrderFailed(Problem(SESSION_LOST, "The session ended by itself during the operation."))
+
+
+def _end_in_steps(world: World, live: LiveSandbox) -> Steps:
+    world.end(live)
+    yield "process_gone"
+    return "sandbox_gone"
+
+
+def _end_whatever(world: World, workspace_uid: str) -> None:
+    _end(world, world.sandbox_of(workspace_uid))
+
+
+def _end(world: World, live: LiveSandbox | None) -> None:
+    if live:
+        world.end(live)

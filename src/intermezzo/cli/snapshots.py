@@ -1,0 +1,137 @@
+"""Commands about the snapshots of a workspace: list, pin, unpin, verify, delete. To restore one, resume by its id."""
+
+import time
+
+import click
+
+from intermezzo.cli.asking import confirm
+from intermezzo.cli.base import Group, Session, pass_session
+from intermezzo.cli.exits import Exit
+from intermezzo.cli.words import moment, size
+from intermezzo.cli.workspaces import NAME
+from intermezzo.client.snapshot_models import SnapshotShape
+from intermezzo.domain.errors import InvalidInput, NotFound
+from intermezzo.domain.snapshot import Confirmation, SnapshotState
+
+LOOK_S = 0.5
+
+SNAPSHOT = click.argument("snapshot_id", metavar="ID")
+
+
+class ListByDefault(Group):
+    """A group that takes a name where a command is expected for a wish to see the list."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` before anything that is neither a command nor a wish for help."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=ListByDefault)
+def snapshots() -> None:
+    """Look at the snapshots of a workspace, keep, verify and delete them; `snapshots NAME` lists them."""
+
+
+@snapshots.command("list", examples=["snapshots exp-17", "snapshots list exp-17 --json"])
+@NAME
+@pass_session
+def list_(session: Session, workspace: str) -> None:
+    """List them, newest first, and say of each whether it could be restored now, and if not, why."""
+    found = session.client.snapshots(workspace)
+    session.output.data(found)
+    if not found:
+        session.output.say("No snapshots: this workspace has not been paused with its live session yet.")
+        return
+    rows = [(s.id, moment(s.created_at), size(s.bytes), s.state.value, _marks(s), _verified(s)) for s in found]
+    session.output.table(("ID", "TAKEN", "SIZE", "STATE", "", "VERIFIED"), rows)
+    for snapshot in found:
+        _say_why(session, snapshot)
+
+
+@snapshots.command("pin", examples=["snapshots pin exp-17 i3f9"])
+@NAME
+@SNAPSHOT
+@pass_session
+def pin(session: Session, workspace: str, snapshot_id: str) -> None:
+    """Keep one, however many newer ones there are."""
+    session.output.data(session.client.pin_snapshot(workspace, snapshot_id))
+    session.output.say(f"{snapshot_id} is pinned: it stays until it is unpinned or deleted.")
+
+
+@snapshots.command("unpin", examples=["snapshots unpin exp-17 i3f9"])
+@NAME
+@SNAPSHOT
+@pass_session
+def unpin(session: Session, workspace: str, snapshot_id: str) -> None:
+    """Treat one by its age again: from the next pause on it goes when it is too old."""
+    session.output.data(session.client.unpin_snapshot(workspace, snapshot_id))
+    session.output.say(f"{snapshot_id} is no longer pinned.")
+
+
+@snapshots.command("verify", examples=["snapshots verify exp-17", "snapshots verify exp-17 i3f9 --no-wait"])
+@NAME
+@click.argument("snapshot_id", metavar="[ID]", default="")
+@click.option("--no-wait", is_flag=True, help="Return as soon as it is accepted.")
+@pass_session
+def verify(session: Session, workspace: str, snapshot_id: str, no_wait: bool) -> Exit:
+    """Compare the files of one (of all without ID) with their checksums; exit code 1 if one is damaged."""
+    wanted = [snapshot_id] if snapshot_id else [found.id for found in session.client.snapshots(workspace)]
+    asked = [session.client.verify_snapshot(workspace, each) for each in wanted]
+    found = asked if no_wait else _verified_ones(session, workspace, wanted)
+    session.output.data(found)
+    for snapshot in found:
+        outcome = "is being verified" if snapshot.verifying else snapshot.damage or "is whole"
+        session.output.say(f"{snapshot.id}: {outcome}")
+    return Exit.FAILED if any(snapshot.state is SnapshotState.CORRUPT for snapshot in found) else Exit.OK
+
+
+@snapshots.command(
+    "delete", examples=["snapshots delete exp-17 i3f9", "snapshots delete exp-17 i3f9 --lose-live-state --yes"]
+)
+@NAME
+@SNAPSHOT
+@click.option("--lose-live-state", is_flag=True, help="Delete it even if it is the live session of a paused workspace.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_session
+def delete(session: Session, workspace: str, snapshot_id: str, lose_live_state: bool, yes: bool) -> None:
+    """Delete one for good."""
+    if not yes:
+        confirm(f"Delete snapshot {snapshot_id} of {workspace}? This cannot be undone.")
+    confirmed = Confirmation.LIVE_STATE if lose_live_state else Confirmation.NOTHING
+    try:
+        session.client.delete_snapshot(workspace, snapshot_id, confirm=confirmed.value)
+    except InvalidInput as error:
+        if "confirm" not in error.fields:
+            raise
+        raise InvalidInput(error.message, "To delete it all the same, add --lose-live-state.") from None
+    session.output.data({"workspace": workspace, "snapshot_id": snapshot_id, "state": "deleted"})
+    session.output.say(f"{snapshot_id}: deleted.")
+
+
+def _verified_ones(session: Session, workspace: str, wanted: list[str]) -> list[SnapshotShape]:
+    """Those snapshots once none of them is due any more. Raises `NotFound` if one is gone meanwhile."""
+    while True:
+        found = {snapshot.id: snapshot for snapshot in session.client.snapshots(workspace)}
+        if gone := [each for each in wanted if each not in found]:
+            raise NotFound(f"{workspace} has no snapshot {gone[0]} any more")
+        if not any(found[each].verifying for each in wanted):
+            return [found[each] for each in wanted]
+        time.sleep(LOOK_S)
+
+
+def _marks(snapshot: SnapshotShape) -> str:
+    marks = {"resumes": snapshot.current, "pinned": snapshot.pinned}
+    return ", ".join(name for name, applies in marks.items() if applies)
+
+
+def _verified(snapshot: SnapshotShape) -> str:
+    return "under way" if snapshot.verifying else moment(snapshot.verified_at)
+
+
+def _say_why(session: Session, snapshot: SnapshotShape) -> None:
+    if snapshot.damage:
+        session.output.say(f"{snapshot.id} is damaged: {snapshot.damage}.")
+    for difference in snapshot.differences:
+        says = "cannot be restored" if difference.prevents else "differs"
+        session.output.say(f"{snapshot.id} {says}: {difference.message}. {difference.mend}")

@@ -1,0 +1,52 @@
+"""What the public API says about saved sessions."""
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from intermezzo.client.shape import Shape
+from intermezzo.domain.compatibility import Aspect
+from intermezzo.domain.snapshot import SnapshotState
+
+
+class SavedShape(Shape):
+    """A saved live state, as it was saved."""
+
+    id: str
+    created_at: int
+    bytes: int
+    engine: str = ""
+    engine_version: str = ""
+    platform: str = ""
+    kernel: str = ""
+    environment: str = ""
+    accelerator: str = ""
+    checksums: Mapping[str, str] = Field(default_factory=dict)
+
+
+class DifferenceShape(Shape):
+    """One thing that differs between where a session was saved and where it could be restored, and what would mend
+    it. `prevents` says whether it keeps the session from being restored."""
+
+    aspect: Aspect
+    wanted: tuple[str, ...]
+    message: str
+    mend: str
+    prevents: bool
+
+
+class SnapshotShape(SavedShape):
+    """A snapshot as it stands now. `current`: a resume that names none brings this one back. `compatible` is null where
+    it is unknown; `differences` are those to the node that comes nearest. `damage` is why it is corrupt.
+
+    `verified_at` is when its files were last compared with their checksums, 0 for never; `verifying` that it is due.
+    """
+
+    state: SnapshotState
+    current: bool
+    compatible: bool | None
+    differences: tuple[DifferenceShape, ...]
+    pinned: bool
+    verifying: bool
+    verified_at: int
+    damage: str

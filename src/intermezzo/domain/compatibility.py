@@ -1,0 +1,154 @@
+"""Whether a saved session can be brought back at a place, and if not: what differs there and what would mend it.
+
+Pure words and comparisons. A difference that does not keep an engine from restoring is named all the same, for the
+case that a restore fails.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from intermezzo.domain.snapshot import Manifest
+
+
+class Aspect(StrEnum):
+    """What can differ between the place where a session was saved and one where it might be restored."""
+
+    ENGINE = "engine"
+    ENGINE_VERSION = "engine_version"
+    CPU_FEATURES = "cpu_features"
+    ACCELERATOR = "accelerator"
+    ENVIRONMENT = "environment"
+    SPECIFICATION = "specification"
+    PLATFORM = "platform"
+    KERNEL = "kernel"
+
+
+HARMLESS = frozenset({Aspect.PLATFORM, Aspect.KERNEL})
+"""The engine saves and restores a kernel of its own: neither the host's kernel nor how it is entered is in an image."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a sandbox of one specification would find on a node now. `environment` is empty where the node lacks it."""
+
+    node: str
+    engine: str
+    engine_version: str
+    platform: str = ""
+    kernel: str = ""
+    cpu_features: tuple[str, ...] = ()
+    environment: str = ""
+    spec_digest: str = ""
+    accelerator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that differs: `wanted` is what the snapshot needs, `message` one sentence, `mend` what would help."""
+
+    aspect: Aspect
+    wanted: tuple[str, ...]
+    message: str
+    mend: str
+
+    @property
+    def prevents(self) -> bool:
+        """Whether the snapshot cannot be restored because of it."""
+        return self.aspect not in HARMLESS
+
+
+def differences(manifest: Manifest, site: Site) -> list[Difference]:
+    """Everything that differs, what prevents a restore first. What a manifest does not tell is not compared."""
+    return [
+        *_engine(manifest, site),
+        *_cpu(manifest, site),
+        *_accelerator(manifest, site),
+        *_environment(manifest, site),
+        *_specification(manifest, site),
+        *_surroundings(manifest, site),
+    ]
+
+
+def obstacles(manifest: Manifest, site: Site) -> list[Difference]:
+    """Those differences that keep it from being restored there."""
+    return [difference for difference in differences(manifest, site) if difference.prevents]
+
+
+def nowhere(found: Sequence[Sequence[Difference]]) -> str:
+    """Why no node will do, from the obstacles of each: what all of them lack, else what is in the way on each."""
+    if not found:
+        return "no node"
+    shared = set.intersection(*({(d.aspect, wanted) for d in each for wanted in d.wanted} for each in found))
+    if shared:
+        return "no node with " + ", ".join(sorted(wanted for _, wanted in shared))
+    return "; ".join(dict.fromkeys(difference.message for each in found for difference in each))
+
+
+def mends(found: Sequence[Sequence[Difference]]) -> str:
+    """What would help, each remedy once."""
+    return " ".join(dict.fromkeys(difference.mend for each in found for difference in each))
+
+
+def _engine(manifest: Manifest, site: Site) -> list[Difference]:
+    if manifest.engine != site.engine:
+        message = f"saved by the engine {manifest.engine}; {site.node} has {site.engine}"
+        return [Difference(Aspect.ENGINE, (manifest.engine,), message, f"Resume it on a node with {manifest.engine}.")]
+    if manifest.engine_version != site.engine_version:
+        wanted = f"{manifest.engine} {manifest.engine_version}"
+        message = f"saved by {wanted}; {site.node} has {site.engine_version}"
+        return [Difference(Aspect.ENGINE_VERSION, (wanted,), message, f"Install {wanted}, or add a node that has it.")]
+    return []
+
+
+def _cpu(manifest: Manifest, site: Site) -> list[Difference]:
+    missing = tuple(sorted(set(manifest.cpu_features) - set(site.cpu_features)))
+    if not missing:
+        return []
+    names = ", ".join(missing)
+    message = f"the CPU of {site.node} has no {names}"
+    return [Difference(Aspect.CPU_FEATURES, missing, message, f"Add a node whose CPU has {names}.")]
+
+
+def _accelerator(manifest: Manifest, site: Site) -> list[Difference]:
+    if manifest.accelerator == site.accelerator:
+        return []
+    wanted = manifest.accelerator or "no accelerator"
+    message = f"saved with {wanted}; {site.node} has {site.accelerator or 'none'}"
+    mend = f"Resume it on a node with {wanted}: the model and the driver must be the same."
+    return [Difference(Aspect.ACCELERATOR, (wanted,), message, mend)]
+
+
+def _environment(manifest: Manifest, site: Site) -> list[Difference]:
+    if not manifest.environment or manifest.environment == site.environment:
+        return []
+    state = "was changed since" if site.environment else "is missing"
+    message = f"the environment that the session runs on {state} on {site.node}"
+    wanted = f"the environment of {manifest.environment}"
+    mend = "Put the packages back as they were (`make setup`), or the image that the kind had."
+    return [Difference(Aspect.ENVIRONMENT, (wanted,), message, mend)]
+
+
+def _specification(manifest: Manifest, site: Site) -> list[Difference]:
+    if not (manifest.spec_digest and site.spec_digest) or manifest.spec_digest == site.spec_digest:
+        return []
+    message = f"the sandbox would be made otherwise on {site.node}: other mounts, user or devices"
+    mend = "Put back what was changed: Intermezzo's version, the kind, the environment's path, or sandbox.uid."
+    return [Difference(Aspect.SPECIFICATION, (f"the specification {manifest.spec_digest}",), message, mend)]
+
+
+def _surroundings(manifest: Manifest, site: Site) -> list[Difference]:
+    compared = [
+        (Aspect.PLATFORM, "platform", manifest.platform, site.platform),
+        (Aspect.KERNEL, "kernel", manifest.kernel, site.kernel),
+    ]
+    return [
+        Difference(
+            aspect,
+            (f"{name} {saved}",),
+            f"saved on {name} {saved}; {site.node} has {here}",
+            f"Nothing need be done; if a restore fails, try it on {name} {saved}.",
+        )
+        for aspect, name, saved, here in compared
+        if saved and here and saved != here
+    ]

@@ -1,0 +1,258 @@
+"""The lifecycle of a workspace: which commands each phase allows, and the one next action. Read this first.
+
+`plan` is pure and total. It looks at what is recorded and what is observed, never at what event woke it, so that
+after any crash the same call gives the right continuation. It never touches the world: see control/loop/reconciler.py.
+"""
+
+from enum import StrEnum
+from typing import Literal
+
+from intermezzo.domain import reasons
+from intermezzo.domain.actions import (
+    Acquire,
+    Action,
+    Forget,
+    GiveUp,
+    Note,
+    Plant,
+    Prove,
+    Renew,
+    Rest,
+    Send,
+    Settle,
+    Wait,
+    Withdraw,
+)
+from intermezzo.domain.continuity import Continuity, Verdict
+from intermezzo.domain.orders import Observed, OrderReport, OrderState, Problem
+from intermezzo.domain.workspace import Operation, OperationKind, Outcome, Phase, Workspace
+
+
+class Command(StrEnum):
+    """What a person can ask for. `resume` wants the live session back, `restart` begins afresh from the files."""
+
+    RESUME = "resume"
+    RESTART = "restart"
+    PAUSE = "pause"
+    DELETE = "delete"
+
+
+ALLOWED: dict[Phase, dict[Command, Phase]] = {
+    Phase.QUEUED: {Command.PAUSE: Phase.PAUSED, Command.DELETE: Phase.DELETING},
+    Phase.STARTING: {Command.DELETE: Phase.DELETING},
+    Phase.RUNNING: {Command.PAUSE: Phase.PAUSING, Command.RESTART: Phase.STARTING, Command.DELETE: Phase.DELETING},
+    Phase.PAUSING: {Command.DELETE: Phase.DELETING},
+    Phase.PAUSED: {Command.RESUME: Phase.QUEUED, Command.RESTART: Phase.QUEUED, Command.DELETE: Phase.DELETING},
+    Phase.RESUMING: {Command.DELETE: Phase.DELETING},
+    Phase.FAILED: {Command.RESUME: Phase.QUEUED, Command.RESTART: Phase.QUEUED, Command.DELETE: Phase.DELETING},
+    Phase.DELETING: {Command.DELETE: Phase.DELETING},
+}
+"""What each phase lets a person do, and the phase that it leads to at once. Buttons come from this table."""
+
+ENDS: dict[OperationKind, tuple[Phase, ...]] = {
+    OperationKind.START: (Phase.RUNNING, Phase.PAUSED, Phase.FAILED),
+    OperationKind.RESUME: (Phase.RUNNING, Phase.PAUSED),
+    OperationKind.PAUSE: (Phase.PAUSED, Phase.RUNNING, Phase.FAILED),
+    OperationKind.DELETE: (),
+}
+"""The phases in which each kind of operation can end; a delete ends with the record gone."""
+
+KUBEFLOW_STATE: dict[Phase, str] = {
+    Phase.QUEUED: "Pending",
+    Phase.STARTING: "Pending",
+    Phase.RUNNING: "Running",
+    Phase.PAUSING: "Running",
+    Phase.PAUSED: "Paused",
+    Phase.RESUMING: "Pending",
+    Phase.FAILED: "Error",
+    Phase.DELETING: "Terminating",
+}
+
+UNREACHABLE_RETRY_MS = 1_000
+
+
+def plan(workspace: Workspace, seen: Observed, now: int) -> Action:
+    """The one next action for this workspace. `now` is in epoch milliseconds."""
+    operation = workspace.operation
+    if not seen.reachable:
+        # A settled workspace keeps saying why it is as it is: what it lost, how it failed, and the ways out.
+        if workspace.condition is None and workspace.phase not in {Phase.PAUSED, Phase.FAILED}:
+            return Note(reasons.node_silent())
+        return Wait(now + UNREACHABLE_RETRY_MS)
+    if operation is None:
+        return _at_rest(workspace, seen)
+    if now < operation.not_before:
+        return Wait(operation.not_before)
+    match operation.kind:
+        case OperationKind.START:
+            return _start(workspace, operation, seen, now)
+        case OperationKind.RESUME:
+            return _resume(workspace, operation, seen, now)
+        case OperationKind.PAUSE:
+            return _pause(workspace, operation, seen)
+        case OperationKind.DELETE:
+            return _delete(operation, seen)
+
+
+def _report(seen: Observed, token: int, kind: str) -> OrderReport | None:
+    report = seen.report
+    return report if report is not None and (report.token, report.kind) == (token, kind) else None
+
+
+def _at_rest(workspace: Workspace, seen: Observed) -> Action:
+    if workspace.unwanted:
+        return Withdraw(workspace.unwanted)
+    match workspace.phase:
+        case Phase.RUNNING:
+            if seen.sandbox is None:
+                return Settle(Phase.FAILED, Outcome.FAILED, reasons.session_lost(workspace))
+        case Phase.PAUSED | Phase.FAILED:
+            if seen.sandbox is not None:
+                return _stop_stray(workspace, seen)
+            if workspace.reservation is not None:
+                return Settle(workspace.phase, Outcome.SUCCEEDED, workspace.condition)
+        case _:
+            return _without_operation(workspace, seen)
+    if workspace.condition is not None and workspace.condition.reason == reasons.NODE_SILENT:
+        return Note(None)
+    return Rest()
+
+
+def _stop_stray(workspace: Workspace, seen: Observed) -> Action:
+    """Every order has a token of its own, so that one which comes late cannot undo what came after it."""
+    report = seen.report
+    if report is None or report.token < workspace.token:
+        return Send("stop")
+    return Rest() if report.kind == "stop" and report.state is OrderState.WORKING else Renew()
+
+
+def _without_operation(workspace: Workspace, seen: Observed) -> Action:
+    """A record that is under way with no operation to drive it was not written by us: settle by the evidence."""
+    if seen.sandbox is not None and workspace.reservation is not None:
+        return Settle(Phase.RUNNING, Outcome.FAILED, reasons.record_repaired())
+    phase = Phase.PAUSED if workspace.snapshot is not None else Phase.FAILED
+    return Settle(phase, Outcome.FAILED, reasons.record_repaired())
+
+
+def _start(workspace: Workspace, operation: Operation, seen: Observed, now: int) -> Action:
+    if workspace.phase is Phase.QUEUED:
+        return Acquire()
+    return _bring_up(workspace, operation, seen, now)
+
+
+def _resume(workspace: Workspace, operation: Operation, seen: Observed, now: int) -> Action:
+    if workspace.phase is Phase.QUEUED:
+        unusable = _unusable(operation, seen)
+        if unusable is None:
+            return Acquire()
+        reason = reasons.not_brought_up(workspace, operation, unusable, seen)
+        return Settle(_without_session(workspace, operation), Outcome.FAILED, reason)
+    return _bring_up(workspace, operation, seen, now)
+
+
+def _unusable(operation: Operation, seen: Observed) -> Problem | None:
+    """Why the snapshot that a resume waits with is of no use any more: nobody should wait for capacity with it."""
+    found = next((m for m in seen.snapshots if m.id == operation.snapshot_id), None)
+    if found is None:
+        return Problem(reasons.SNAPSHOT_MISSING, f"snapshot {operation.snapshot_id} is not on its node")
+    if found.damage:
+        return Problem("snapshot_damaged", f"snapshot {found.id} is damaged: {found.damage}")
+    return None
+
+
+def _without_session(workspace: Workspace, operation: Operation) -> Phase:
+    """Where a start or resume that failed leaves a workspace: paused if there is something to come back to."""
+    paused = operation.kind is OperationKind.RESUME or operation.came_from is Phase.PAUSED
+    return Phase.PAUSED if paused or workspace.snapshot is not None else Phase.FAILED
+
+
+def _bring_up(workspace: Workspace, operation: Operation, seen: Observed, now: int) -> Action:
+    """The common way of a start and a resume once capacity is held: order, wait, prove or give up."""
+    kind: Literal["start", "resume"] = "resume" if operation.kind is OperationKind.RESUME else "start"
+    if operation.given_up:
+        return _given_up(workspace, operation, seen)
+    report = _report(seen, operation.token, kind)
+    late = bool(operation.deadline) and now >= operation.deadline
+    if report is None:
+        return GiveUp() if late else Send(kind)
+    match report.state:
+        case OrderState.WORKING:
+            return GiveUp() if late else Wait(operation.deadline)
+        case OrderState.FAILED:
+            if seen.sandbox is not None:
+                return GiveUp()
+            reason = reasons.not_brought_up(workspace, operation, report.problem, seen)
+            return Settle(_without_session(workspace, operation), Outcome.FAILED, reason)
+        case OrderState.DONE:
+            if seen.sandbox is None:
+                reason = reasons.ended_at_once(workspace, operation, seen)
+                return Settle(_without_session(workspace, operation), Outcome.FAILED, reason)
+            return _arrived(workspace, operation)
+
+
+def _arrived(workspace: Workspace, operation: Operation) -> Action:
+    if operation.kind is OperationKind.START:
+        started = Continuity(Verdict.FRESH, ("started from the files",))
+        return Settle(Phase.RUNNING, Outcome.SUCCEEDED, None, continuity=started)
+    if not operation.proven:
+        return Prove()
+    continuity = workspace.continuity
+    restored = continuity is not None and continuity.verdict is Verdict.RESTORED
+    return Settle(Phase.RUNNING, Outcome.SUCCEEDED, None if restored else reasons.not_restored(continuity))
+
+
+def _given_up(workspace: Workspace, operation: Operation, seen: Observed) -> Action:
+    stopped = _report(seen, operation.token, "stop")
+    if stopped is None:
+        return Send("stop")
+    if stopped.state is OrderState.WORKING:
+        return Rest()
+    if seen.sandbox is not None:
+        return Renew()
+    reason = reasons.took_too_long(workspace, operation, seen)
+    return Settle(_without_session(workspace, operation), Outcome.FAILED, reason)
+
+
+def _pause(workspace: Workspace, operation: Operation, seen: Observed) -> Action:
+    report = _report(seen, operation.token, "pause")
+    saved = next((m for m in seen.snapshots if m.id == operation.snapshot_id), None)
+    if report is not None and report.state is OrderState.WORKING:
+        return Rest()
+    if seen.sandbox is None:
+        if saved is not None or (report is not None and report.state is OrderState.DONE):
+            return Settle(Phase.PAUSED, Outcome.SUCCEEDED, None, snapshot=saved)
+        return Settle(Phase.FAILED, Outcome.FAILED, reasons.session_lost(workspace))
+    if report is None:
+        if operation.snapshot_id and seen.sandbox.keeps_process and not operation.planted:
+            return Plant()
+        return Send("pause")
+    if report.state is OrderState.DONE:
+        return Renew()
+    return Settle(Phase.RUNNING, Outcome.FAILED, reasons.pause_failed(report.problem), release=False)
+
+
+def refused(workspace: Workspace, operation: Operation, seen: Observed, problem: Problem) -> Settle | Renew:
+    """How an operation goes on whose order the cluster will never take: sending it again would be refused again."""
+    match operation.kind:
+        case OperationKind.DELETE:
+            return Renew(reasons.delete_failed(problem))
+        case OperationKind.PAUSE:
+            return Settle(Phase.RUNNING, Outcome.FAILED, reasons.pause_failed(problem), release=False)
+        case OperationKind.START | OperationKind.RESUME:
+            condition = reasons.not_brought_up(workspace, operation, problem, seen)
+            if seen.sandbox is not None:
+                return Settle(Phase.RUNNING, Outcome.FAILED, condition, release=False)
+            return Settle(_without_session(workspace, operation), Outcome.FAILED, condition)
+
+
+def _delete(operation: Operation, seen: Observed) -> Action:
+    report = _report(seen, operation.token, "remove")
+    if report is None:
+        return Send("remove")
+    match report.state:
+        case OrderState.WORKING:
+            return Rest()
+        case OrderState.DONE:
+            return Forget()
+        case OrderState.FAILED:
+            return Renew(reasons.delete_failed(report.problem))

@@ -1,0 +1,106 @@
+"""The first process of a sandbox: prepares home, starts the server, reaps, and serves the guest's HTTP interface.
+
+Runs on the standard library alone. It ends when the server has ended for good, and its end ends the sandbox.
+It must never do anything on its own that would change the user's session.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+from intermezzo.guest import home, hooks, preflight, probe, servers
+from intermezzo.guest.activity import Activity
+from intermezzo.guest.api import GuestServer, Handler
+from intermezzo.guest.children import Children, send
+from intermezzo.guest.connections import Connections
+from intermezzo.guest.session import Session, environment, load
+from intermezzo.guest.witness import Witnesses
+
+LONG_ENOUGH_S = 30.0
+GRACE_S = 10.0
+
+
+class Init:
+    """The life of one sandbox. A server that crashes after a while is started again, one that cannot start is not."""
+
+    def __init__(self, session: Session, session_file: str) -> None:
+        self._session = session
+        self._env = environment(session, dict(os.environ))
+        self._server_env = {**self._env, "INTERMEZZO_SESSION": session_file}
+        self._children = Children()
+        self._witnesses = Witnesses(session.witnesses)
+        self._connections = Connections(session.witnesses)
+        self._activity = Activity(session)
+        self._server = 0
+        self._ending = False
+
+    def run(self) -> int:
+        """Serve until the server has ended for good; returns the exit code."""
+        signal.signal(signal.SIGTERM, self._end)
+        signal.signal(signal.SIGINT, self._end)
+        guest = GuestServer(self._session.host, self._session.guest_port, self._session.access_token, self._routes())
+        threading.Thread(target=guest.serve_forever, name="guest-http", daemon=True).start()
+        home.prepare(self._session)
+        code = self._keep_server()
+        self._children.end_all(GRACE_S)
+        return code
+
+    def _keep_server(self) -> int:
+        while True:
+            began = time.monotonic()
+            self._server = self._children.spawn(servers.command(self._session), self._server_env)
+            code = self._await_server()
+            lived = time.monotonic() - began
+            if self._ending or code == 0 or lived < LONG_ENOUGH_S:
+                return max(code, 0) if self._ending else (code if code >= 0 else 128 - code)
+            sys.stderr.write(f"intermezzo: the server ended with {code} after {lived:.0f} s and is started again\n")
+
+    def _await_server(self) -> int:
+        while (code := self._children.ended(self._server)) is None:
+            self._children.reap()
+        return code
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self._ending = True
+        if self._server:
+            send(self._server, signal.SIGTERM)
+
+    def _routes(self) -> dict[tuple[str, str], Handler]:
+        return {
+            ("GET", "/ready"): lambda question: {"pid": os.getpid()},
+            ("GET", "/witness"): lambda question: self._witnesses.report(),
+            ("POST", "/witness"): lambda question: self._witnesses.plant(str(question.get("nonce", ""))),
+            ("GET", "/preflight"): lambda question: {"unsaveable": preflight.unsaveable(self._volumes)},
+            ("POST", "/hooks/before-pause"): self._before_pause,
+            ("GET", "/activity"): self._activity.read,
+            ("POST", "/probe"): self._probe,
+            ("POST", "/connections/close"): self._connections.close,
+            ("POST", "/connections/open"): self._connections.open,
+        }
+
+    @property
+    def _volumes(self) -> list[str]:
+        return [self._session.home, *self._session.data]
+
+    def _before_pause(self, question: dict[str, Any]) -> dict[str, Any]:
+        return {"hooks": hooks.run(hooks.before_pause(self._session.home), self._children, self._env)}
+
+    def _probe(self, question: dict[str, Any]) -> dict[str, Any]:
+        return probe.run(question, self._children, self._env, self._session.runtime)
+
+
+def main() -> int:
+    """Run with the path of the session file as the only argument."""
+    session_file = sys.argv[1]
+    session = load(session_file)
+    os.chdir(session.home)
+    os.umask(0o022)
+    return Init(session, session_file).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""What in this sandbox cannot be saved, found before anything is stopped. Reads `/proc` and changes nothing.
+
+The engine cannot save a file that is deleted but still open, or mapped, on a mounted directory: home or a data volume.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from intermezzo.guest import processes
+
+DELETED = " (deleted)"
+REASON = "the file is deleted but still open"
+
+
+def unsaveable(volumes: list[str]) -> list[dict[str, Any]]:
+    """Each file in the way, once a process: `path`, `pid`, `process` and `reason`."""
+    found = {(path, pid) for pid in processes.pids() for path in _deleted(pid) if _inside(path, volumes)}
+    return [{"path": path, "pid": pid, "process": processes.name(pid), "reason": REASON} for path, pid in sorted(found)]
+
+
+def _inside(path: str, volumes: list[str]) -> bool:
+    return any(path.startswith(volume.rstrip("/") + "/") for volume in volumes)
+
+
+def _deleted(pid: int) -> list[str]:
+    return [text.removesuffix(DELETED) for text in _open_files(pid) + _mapped_files(pid) if text.endswith(DELETED)]
+
+
+def _open_files(pid: int) -> list[str]:
+    folder = Path(f"/proc/{pid}/fd")
+    found = []
+    try:
+        for descriptor in folder.iterdir():
+            try:
+                found.append(str(descriptor.readlink()))
+            except OSError:
+                continue
+    except OSError:
+        return found
+    return found
+
+
+def _mapped_files(pid: int) -> list[str]:
+    try:
+        lines = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [fields[5] for line in lines if len(fields := line.split(maxsplit=5)) == 6]

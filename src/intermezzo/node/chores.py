@@ -1,0 +1,85 @@
+"""What is done to a workspace's snapshots beside its orders: withdrawn ones are deleted, checksums reckoned, and
+compared where somebody asked for it.
+
+What is due is read from the disk each time, so that nothing is forgotten by an agent that ends. An order that comes
+makes way for itself: a chore never holds up a pause or a resume.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from functools import partial
+
+from intermezzo.domain.errors import IntermezzoError
+from intermezzo.node import checksums
+from intermezzo.node.workspace import Workspace, now
+
+logger = logging.getLogger(__name__)
+AGAIN_S = 600.0
+
+
+class Chores:
+    """The one task that does the chores of a workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._due = asyncio.Event()
+        self._held = threading.Event()
+        self._task = asyncio.create_task(self._run(), name=f"chores {workspace.uid}")
+
+    def wake(self) -> None:
+        """Look whether there is anything to do."""
+        self._due.set()
+
+    def hold(self) -> None:
+        """Leave the disk to an order that has been accepted; `wake` when it is done."""
+        self._held.set()
+
+    async def close(self) -> None:
+        """Stop; what was begun is begun again by the next agent."""
+        self._held.set()
+        self._task.cancel()
+        await asyncio.wait({self._task})
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(AGAIN_S):
+                    await self._due.wait()
+            except TimeoutError:
+                pass  # what failed is tried again now and then
+            self._due.clear()
+            self._held.clear()
+            if not self._workspace.working:
+                await self._do()
+
+    async def _do(self) -> None:
+        snapshots, uid = self._workspace.tools.snapshots, self._workspace.uid
+        await _in_own_thread(partial(snapshots.sweep, uid))
+        for manifest in snapshots.complete(uid):
+            if self._held.is_set():
+                return
+            if manifest.verification_due:
+                await _in_own_thread(partial(checksums.verify, snapshots, manifest, now(), self._held))
+                self._workspace.tell()
+            elif not manifest.checksums and self._workspace.session is None:
+                await _in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
+                self._workspace.tell()
+
+
+async def _in_own_thread(work: Callable[[], None]) -> None:
+    """One from the pool would keep the low priority for whoever uses it next."""
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+
+    def run() -> None:
+        try:
+            work()
+        except (OSError, IntermezzoError) as error:
+            logger.warning("work on snapshots was not finished: %s", error)
+        finally:
+            loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=run, name="snapshots", daemon=True).start()
+    await done.wait()

@@ -1,0 +1,58 @@
+"""What is checked before a session is frozen, so that a pause that cannot succeed stops nothing.
+
+It also runs the user's hooks, which are told of in the session's log and can never prevent a pause.
+"""
+
+import json
+from pathlib import Path
+
+from intermezzo.domain.errors import NotEnoughSpace, Refused, Unreachable
+from intermezzo.node.guest import GuestClient
+from intermezzo.node.machine import free_bytes
+from intermezzo.node.records import SandboxRecord
+
+MARGIN_BYTES = 32 << 20
+LISTED = 5
+
+
+class Unsaveable(Refused):
+    """Something in the sandbox cannot be saved; the message names file and process."""
+
+    code = "unsaveable"
+
+
+async def run_hooks(guest: GuestClient, session: SandboxRecord, log: Path) -> None:
+    """Run the hooks and write what they gave to the session's log."""
+    try:
+        results = await guest.before_pause(session)
+    except Unreachable as error:
+        results = [{"hook": "all", "status": None, "last_line": error.message}]
+    with log.open("a", encoding="utf-8") as file:
+        for result in results:
+            file.write(f"intermezzo: before-pause hook: {json.dumps(result)}\n")
+
+
+async def require_saveable(guest: GuestClient, session: SandboxRecord) -> None:
+    """Raises Unsaveable naming each file and process in the way, or Unreachable."""
+    found = await guest.unsaveable(session)
+    if not found:
+        return
+    named = [f"{item['path']} (held by {item['process']}, pid {item['pid']})" for item in found[:LISTED]]
+    more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
+    raise Unsaveable(
+        f"a deleted file that is still open on a volume cannot be saved: {', '.join(named)}{more}",
+        "Close the file, or end the program that holds it, then pause again.",
+    )
+
+
+def require_space(disk: Path, image_bytes: int) -> None:
+    """Raises NotEnoughSpace if the image and a margin do not fit on the disk."""
+    needed = image_bytes + MARGIN_BYTES
+    free = free_bytes(disk)
+    if needed > free:
+        raise NotEnoughSpace(
+            f"the snapshot needs about {needed} bytes, but the disk has {free} bytes free",
+            "Free some space, or delete older snapshots, then pause again.",
+            needed_bytes=needed,
+            free_bytes=free,
+        )

@@ -1,0 +1,222 @@
+"""What each order does, step by step. Every procedure may be begun again after a crash at any of its steps.
+
+A procedure either reaches its end or raises; then a start and a resume leave no sandbox, and a pause leaves the
+session running.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from intermezzo.domain.compatibility import Site, mends, obstacles
+from intermezzo.domain.errors import Conflict, EngineFailure, IntermezzoError
+from intermezzo.domain.orders import PauseOrder, RemoveOrder, ResumeOrder, StartOrder, StopOrder
+from intermezzo.domain.snapshot import Manifest
+from intermezzo.node import files, preflight
+from intermezzo.node.accelerators import RESOURCE
+from intermezzo.node.engine import SnapshotEngine
+from intermezzo.node.machine import kernel
+from intermezzo.node.records import SandboxRecord
+from intermezzo.node.site import site
+from intermezzo.node.tasks import finished, in_thread
+from intermezzo.node.workspace import Workspace, now
+
+logger = logging.getLogger(__name__)
+WATCH_EVERY_S = 0.1
+
+
+class Incompatible(IntermezzoError):
+    """The snapshot cannot be restored here; the message names what differs."""
+
+    code = "snapshot_incompatible"
+
+
+class SessionLost(IntermezzoError):
+    """There is no session that could be paused."""
+
+    code = "session_lost"
+
+
+class Interrupted(IntermezzoError):
+    """The node agent ended while it worked on the order; the session runs on."""
+
+    code = "interrupted"
+
+
+async def start(workspace: Workspace, order: StartOrder) -> None:
+    """A new sandbox from the files; one of this very order that already runs is only waited for."""
+    engine = workspace.tools.engine
+
+    async def launch(sandbox: SandboxRecord) -> SandboxRecord:
+        built = await engine.prepare(sandbox)
+        workspace.progress("starting")
+        return replace(sandbox, process=await engine.start(sandbox), specification=built)
+
+    await _bring_up(workspace, order, launch, workspace.tools.config.start_timeout_s)
+
+
+async def resume(workspace: Workspace, order: ResumeOrder) -> None:
+    """A new sandbox from a snapshot, which stays untouched whatever happens."""
+    engine, snapshots = workspace.tools.engine, workspace.tools.snapshots
+    if not isinstance(engine, SnapshotEngine):
+        raise Incompatible(f"the engine {engine.info.name} cannot restore a session", engine.info.hint)
+    if (session := workspace.session) and session.token != order.token:
+        raise Conflict("a session of this workspace is running; pause or stop it first")
+
+    async def launch(sandbox: SandboxRecord) -> SandboxRecord:
+        manifest = await in_thread(snapshots.usable, workspace.uid, order.snapshot_id)
+        _require_compatible(manifest, await in_thread(site, workspace.tools, order.sandbox))
+        built = await engine.prepare(sandbox)
+        workspace.progress("restoring", 0, manifest.bytes)
+        process = await engine.restore(sandbox, snapshots.path(workspace.uid, order.snapshot_id))
+        workspace.note("restored")
+        return replace(sandbox, process=process, specification=built)
+
+    await _bring_up(workspace, order, launch, workspace.tools.config.resume_timeout_s)
+
+
+async def _bring_up(
+    workspace: Workspace,
+    order: StartOrder | ResumeOrder,
+    launch: Callable[[SandboxRecord], Awaitable[SandboxRecord]],
+    timeout_s: float,
+) -> None:
+    sandbox = workspace.living
+    if sandbox is None or sandbox.token != order.token:
+        if workspace.sandbox:
+            await workspace.end_sandbox()
+        sandbox = await _fresh_record(workspace, order)
+        await workspace.remember(sandbox)
+        sandbox = await launch(sandbox)
+        await workspace.remember(sandbox)
+    try:
+        await workspace.tools.guest.answering(sandbox, timeout_s)
+    except EngineFailure as error:
+        error.detail = error.detail or files.tail(workspace.tools.engine.log(workspace.uid), 20)
+        raise
+    workspace.note("answering")
+    await workspace.remember(replace(sandbox, answering=True))
+
+
+async def _fresh_record(workspace: Workspace, order: StartOrder | ResumeOrder) -> SandboxRecord:
+    engine, uid = workspace.tools.engine, workspace.uid
+    endpoint = await engine.endpoint(uid, order.sandbox)
+    name = f"{uid}-{order.token}"
+    return SandboxRecord(name, uid, order.token, order.sandbox, endpoint, engine.info.keeps_process)
+
+
+async def pause(workspace: Workspace, order: PauseOrder, interrupted: bool) -> Manifest | None:
+    """Save and end the session: all of it, or the session runs on. `interrupted`: an earlier agent had begun."""
+    engine, snapshots = workspace.tools.engine, workspace.tools.snapshots
+    if isinstance(engine, SnapshotEngine) and order.snapshot_id:
+        manifest = snapshots.find(workspace.uid, order.snapshot_id)
+        if manifest and workspace.session:
+            raise Conflict(f"a snapshot {order.snapshot_id} exists already; it is not overwritten")
+        if manifest is None:
+            manifest = await _save(workspace, order, engine, interrupted)
+        await _retain(workspace, order)
+        return manifest
+    if session := workspace.session:
+        await preflight.run_hooks(workspace.tools.guest, session, engine.log(workspace.uid))
+        await engine.close(session)
+    await workspace.end_sandbox()
+    return None
+
+
+async def _retain(workspace: Workspace, order: PauseOrder) -> None:
+    """Withdraw what this pause need not keep. The pause is done already: a disk that refuses takes nothing back."""
+    try:
+        await in_thread(workspace.tools.snapshots.retain, workspace.uid, order.keep_snapshots)
+    except OSError as error:
+        logger.warning("older snapshots of %s stay until the next pause: %s", workspace.uid, error)
+
+
+async def _save(workspace: Workspace, order: PauseOrder, engine: SnapshotEngine, interrupted: bool) -> Manifest:
+    session = workspace.session
+    if session is None:
+        raise SessionLost("no session is running that could be paused", "Start fresh from the files.")
+    if interrupted:
+        raise Interrupted("the node agent was restarted during the pause", "Pause again.")
+    workspace.progress("checking")
+    await preflight.run_hooks(workspace.tools.guest, session, engine.log(workspace.uid))
+    needed = engine.image_bytes(session)
+    await preflight.require_saveable(workspace.tools.guest, session)
+    preflight.require_space(workspace.tools.snapshots.disk, needed)
+    workspace.note("preflight")
+    frozen = replace(session, saving_as=order.snapshot_id)
+    try:
+        await workspace.remember(frozen)
+        await workspace.tools.guest.close_connections(frozen)
+        await engine.freeze(frozen)
+        workspace.note("frozen")
+        await in_thread(workspace.tools.snapshots.begin, workspace.uid, order.snapshot_id)
+        await _watched(workspace, engine, frozen, needed)
+        workspace.note("saved")
+        return await finished(_commit(workspace, order, frozen))
+    except (IntermezzoError, OSError):
+        # Before the commit nothing of the session is lost: discard the image, let it go on.
+        await finished(workspace.settle())
+        await workspace.tools.guest.open_connections(session)
+        raise
+
+
+async def _watched(workspace: Workspace, engine: SnapshotEngine, frozen: SandboxRecord, expected: int) -> None:
+    """Save while showing how much is written."""
+    folder = workspace.tools.snapshots.partial(workspace.uid, frozen.saving_as)
+    saving = asyncio.ensure_future(engine.save(frozen, folder))
+    try:
+        while not (await asyncio.wait({saving}, timeout=WATCH_EVERY_S))[0]:
+            workspace.progress("saving", files.size(folder), expected)
+        await saving
+    finally:
+        saving.cancel()
+        await asyncio.wait({saving})
+
+
+async def _commit(workspace: Workspace, order: PauseOrder, frozen: SandboxRecord) -> Manifest:
+    """From the rename on the session is the snapshot; nothing may come between it and the end of the sandbox."""
+    tools = workspace.tools
+    manifest = Manifest(
+        id=order.snapshot_id,
+        workspace_uid=workspace.uid,
+        operation_id=order.operation_id,
+        created_at=now(),
+        bytes=0,
+        engine=tools.engine.info.name,
+        engine_version=tools.engine.info.version,
+        platform=tools.engine.info.platform,
+        kernel=kernel(),
+        cpu_features=tools.cpu_features,
+        environment=frozen.specification.environment,
+        spec_digest=frozen.specification.digest,
+        accelerator=tools.accelerators.identity(frozen.spec.limits.accelerators.get(RESOURCE, 0)),
+        volumes=frozen.spec.volume_ids,
+    )
+    manifest = await in_thread(tools.snapshots.commit, manifest)
+    workspace.note("durable")
+    await workspace.end_sandbox()
+    return manifest
+
+
+async def stop(workspace: Workspace, order: StopOrder) -> None:
+    """End whatever runs; files and snapshots stay."""
+    await workspace.end_sandbox()
+
+
+async def remove(workspace: Workspace, order: RemoveOrder) -> None:
+    """End whatever runs, delete the snapshots, and the volume where one is named."""
+    tools = workspace.tools
+    await workspace.end_sandbox()
+    await in_thread(tools.snapshots.remove_all, workspace.uid)
+    await in_thread(files.remove_tree, tools.config.workspace_dir(workspace.uid) / "bundle")
+    tools.engine.log(workspace.uid).unlink(missing_ok=True)
+    if order.volume_id:
+        await in_thread(tools.volumes.remove, order.volume_id)
+    tools.engine.forget(workspace.uid)
+
+
+def _require_compatible(manifest: Manifest, here: Site) -> None:
+    found = obstacles(manifest, here)
+    if found:
+        raise Incompatible("; ".join(difference.message for difference in found), mends([found]))

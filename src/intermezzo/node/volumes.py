@@ -1,0 +1,52 @@
+"""Home volumes: directories of this installation, owned by the sandbox's user, that outlive every sandbox.
+
+A path that leads out of the volumes directory is refused, however it came to be.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from intermezzo.domain.errors import NotFound, Refused
+from intermezzo.domain.orders import HomeSummary
+from intermezzo.node import files
+
+
+class Volumes:
+    """All home volumes of this node."""
+
+    def __init__(self, folder: Path, uid: int, gid: int) -> None:
+        self._folder = folder
+        self._uid = uid
+        self._gid = gid
+
+    def path(self, volume_id: str) -> Path:
+        """Where a volume lies. Raises Refused if that is not inside the volumes directory."""
+        path = self._folder / volume_id
+        if path.resolve() != self._folder.resolve() / volume_id:
+            raise Refused(f"volume {volume_id} leads out of the data directory; it is not used")
+        return path
+
+    def ensure(self, volume_id: str) -> Path:
+        """The volume, made if it is not there. Raises Refused or OSError."""
+        self._folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+        path = self.path(volume_id)
+        path.mkdir(mode=0o700, exist_ok=True)
+        status = path.stat()
+        if os.geteuid() == 0 and (status.st_uid, status.st_gid) != (self._uid, self._gid):
+            os.chown(path, self._uid, self._gid)
+        return path
+
+    def summary(self, volume_id: str) -> HomeSummary:
+        """Read from the disk now. Raises NotFound."""
+        path = self.path(volume_id)
+        if not path.is_dir():
+            raise NotFound(f"there is no volume {volume_id}")
+        return files.summary(path)
+
+    def remove(self, volume_id: str) -> None:
+        """Delete a volume with all it holds. Raises OSError if some stays."""
+        path = self.path(volume_id)
+        files.remove_tree(path)
+        with contextlib.suppress(FileNotFoundError):
+            files.sync(self._folder)

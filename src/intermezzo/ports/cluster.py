@@ -1,0 +1,76 @@
+"""What the control plane needs from a place where sandboxes run: one machine, or a Kubernetes cluster.
+
+Nothing here returns when the work is done: `send` returns when an order is accepted, and its end is observed.
+An implementation never decides on its own to start, pause or resume a workspace.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from intermezzo.domain.compatibility import Site
+from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, SnapshotOrder
+from intermezzo.domain.probe import Probed
+from intermezzo.domain.readings import Readings
+from intermezzo.domain.resources import Node
+
+
+class Cluster(Protocol):
+    """A set of nodes that accepts orders. Every method raises `Unreachable` when no answer can be had."""
+
+    async def nodes(self) -> list[Node]:
+        """The nodes with what they have in all, not what is free."""
+        ...
+
+    async def observe(self, workspace_uid: str) -> Observed:
+        """What there is of this workspace now; an unknown uid is an empty observation, not an error."""
+        ...
+
+    async def observe_all(self) -> dict[str, Observed]:
+        """The same for every workspace of which anything exists, by uid."""
+        ...
+
+    async def send(self, order: Order) -> None:
+        """Have an order accepted. Raises `StaleOrder` if a higher token was accepted before."""
+        ...
+
+    async def tend(self, order: SnapshotOrder) -> None:
+        """Change what is kept of one snapshot; done, but for a verification, when this returns. Raises `NotFound` for
+        a snapshot that is not there (except to withdraw it), `Conflict` to withdraw one that an order is using."""
+        ...
+
+    async def sites(self, sandbox: SandboxSpec) -> list[Site]:
+        """What a sandbox of this specification would find on each node now. Makes nothing."""
+        ...
+
+    def watch(self) -> AsyncIterator[str]:
+        """Uids of workspaces whose observation may have changed. May repeat and may miss; it only saves waiting."""
+        ...
+
+    async def logs(self, workspace_uid: str, tail_lines: int) -> str:
+        """The newest lines of what the server in the sandbox wrote."""
+        ...
+
+    async def home(self, volume_id: str) -> HomeSummary:
+        """The persistent files of a volume, read from the disk now."""
+        ...
+
+    async def discard(self, volume_id: str) -> None:
+        """Delete a volume with all its files, wherever it lies; done when this returns, and no error where there is
+        none. Raises `Conflict` for one that a sandbox or a snapshot still has files on, and then nothing is deleted."""
+        ...
+
+    async def activity(self) -> dict[str, Readings]:
+        """What is going on in every sandbox that runs, by its workspace's uid, read now within a few seconds.
+
+        Wakes and disturbs nothing. One that is starting, frozen or in the midst of an operation is left out; one that
+        does not answer is unknown in the signals that only it could tell.
+        """
+        ...
+
+    async def probe(self, workspace_uid: str, script: str, timeout_s: float) -> Probed:
+        """Run an activity script in a sandbox as its user, and what it says by Kubeflow's rules.
+
+        Raises `Conflict` without a session or while an operation is under way, and `InvalidInput` where the script
+        failed, did not end in time or said what nobody understands.
+        """
+        ...

@@ -1,0 +1,68 @@
+"""Snapshots by the command line, against a simulated Intermezzo."""
+
+import pytest
+
+from cli.conftest import CommandLine
+from intermezzo.cli.exits import Exit
+
+
+@pytest.fixture(scope="module")
+def paused(intermezzo: CommandLine) -> list[str]:
+    """A workspace that was paused twice; the ids of its snapshots, newest first."""
+    intermezzo.json("create", "kept")
+    intermezzo.json("pause", "kept")
+    intermezzo.json("resume", "kept")
+    intermezzo.json("pause", "kept")
+    return [snapshot["id"] for snapshot in intermezzo.json("snapshots", "kept")]
+
+
+def test_the_short_form_and_the_long_one_list_the_same(intermezzo: CommandLine, paused: list[str]) -> None:
+    assert intermezzo.json("snapshots", "list", "kept") == intermezzo.json("snapshots", "kept")
+    assert intermezzo.run("snapshots", "--json", "kept").stdout == intermezzo.run("snapshots", "kept", "--json").stdout
+    shown = intermezzo.run("snapshots", "kept").stdout
+    assert all(snapshot in shown for snapshot in paused)
+    assert "resumes" in shown
+    newest, older = intermezzo.json("snapshots", "kept")
+    assert (newest["current"], older["current"], newest["compatible"]) == (True, False, True)
+
+
+def test_a_pin_is_shown_and_forbids_a_deletion(intermezzo: CommandLine, paused: list[str]) -> None:
+    assert intermezzo.json("snapshots", "pin", "kept", paused[1])["pinned"] is True
+    assert "pinned" in intermezzo.run("snapshots", "kept").stdout
+    refused = intermezzo.run("snapshots", "delete", "kept", paused[1], "--yes")
+    assert refused.exit_code == Exit.CONFLICT
+    assert "unpin" in refused.stderr
+    assert intermezzo.json("snapshots", "unpin", "kept", paused[1])["pinned"] is False
+
+
+def test_a_verification_is_waited_for(intermezzo: CommandLine, paused: list[str]) -> None:
+    found = intermezzo.json("snapshots", "verify", "kept")
+    assert {snapshot["id"] for snapshot in found} == set(paused)
+    assert all(snapshot["verified_at"] and not snapshot["verifying"] for snapshot in found)
+    assert "is whole" in intermezzo.run("snapshots", "verify", "kept", paused[0]).stdout
+
+
+def test_an_unknown_snapshot_is_not_found(intermezzo: CommandLine, paused: list[str]) -> None:
+    for command in ("pin", "unpin", "verify"):
+        assert intermezzo.run("snapshots", command, "kept", "nonsense").exit_code == Exit.NOT_FOUND
+    assert intermezzo.run("resume", "kept", "--snapshot", "nonsense").exit_code == Exit.NOT_FOUND
+
+
+def test_the_live_session_is_deleted_only_when_that_is_said(intermezzo: CommandLine) -> None:
+    intermezzo.json("create", "given-up")
+    intermezzo.json("pause", "given-up")
+    (snapshot,) = intermezzo.json("snapshots", "given-up")
+    asks = intermezzo.run("snapshots", "delete", "given-up", snapshot["id"])
+    assert (asks.exit_code, "--yes" in asks.stderr) == (Exit.USAGE, True)
+    refused = intermezzo.run("snapshots", "delete", "given-up", snapshot["id"], "--yes")
+    assert (refused.exit_code, "--lose-live-state" in refused.stderr) == (Exit.USAGE, True)
+    done = intermezzo.run("snapshots", "delete", "given-up", snapshot["id"], "--yes", "--lose-live-state")
+    assert done.exit_code == Exit.OK
+    shown = intermezzo.json("show", "given-up")
+    assert (shown["phase"], shown["snapshot"]) == ("Paused", None)
+    assert shown["condition"]["reason"] == "files_only"
+
+
+def test_the_group_offers_its_commands_for_completion(intermezzo: CommandLine) -> None:
+    help_text = intermezzo.run("snapshots", "--help").stdout
+    assert all(command in help_text for command in ("list", "pin", "unpin", "verify", "delete"))

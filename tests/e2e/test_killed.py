@@ -1,0 +1,128 @@
+"""A process of Intermezzo is killed with -9 at the worst moment: what ran runs on, what was asked comes to an end."""
+
+from collections.abc import Callable
+
+import pytest
+
+from e2e.conftest import Moods
+from e2e.installation import Installation
+from intermezzo.client import Intermezzo
+from intermezzo.domain.continuity import Verdict
+from intermezzo.domain.errors import Unreachable
+from intermezzo.domain.workspace import SETTLED, Phase
+from node.world import until
+
+pytestmark = pytest.mark.engine
+TELL = "print(x, os.getpid())"
+
+
+def remembering(installation: Installation, workspace: str) -> str:
+    """Give a session something that only its memory holds."""
+    return installation.cell(workspace, "import os; x = os.urandom(8).hex(); " + TELL).text
+
+
+def at_step(client: Intermezzo, workspace: str, step: str) -> bool:
+    progress = client.workspace(workspace).progress
+    return progress is not None and progress.step == step
+
+
+def test_fr05_the_control_plane_is_killed_while_one_pauses_and_one_resumes(
+    shared: Installation, new_name: Callable[..., str], engine_moods: Moods
+) -> None:
+    running, pausing, resuming = new_name(), new_name(), new_name()
+    started = shared.start_all([running, pausing, resuming], "small")
+    uids = {name: found.uid for name, found in started.items()}
+    told = {name: remembering(shared, name) for name in uids}
+    shared.pause(resuming)
+    engine_moods.hold("restore")
+    engine_moods.hold("checkpoint")
+    with shared.client as client:
+        client.pause(pausing)
+        client.resume(resuming)
+        until(lambda: at_step(client, pausing, "saving") and at_step(client, resuming, "restoring"), "both at work")
+
+    shared.kill("control plane")
+    engine_moods.mend()
+    until(lambda: answers(shared), "the control plane is back")
+    settled = {name: shared.settled(name) for name in uids}
+    assert {name: found.phase for name, found in settled.items()} == {
+        running: Phase.RUNNING,
+        pausing: Phase.PAUSED,
+        resuming: Phase.RUNNING,
+    }
+    assert shared.footprint.sandboxes() == {uids[running]: 1, uids[resuming]: 1}
+    assert held_by(shared) == {f"default/{running}", f"default/{resuming}"}
+    continuity = settled[resuming].continuity
+    assert continuity
+    assert continuity.verdict is Verdict.RESTORED
+    assert [shared.events(pausing).count(event) for event in ("pause_asked", "capacity_freed", "paused")] == [1, 1, 1]
+    assert [shared.events(resuming).count(event) for event in ("resume_asked", "proven", "resumed")] == [1, 1, 1]
+    shared.resume(pausing)
+    assert {name: shared.cell(name, TELL).text for name in uids} == told
+
+
+def test_fr05_the_node_agent_is_killed_during_a_pause(
+    shared: Installation, workspace: str, engine_moods: Moods
+) -> None:
+    uid = shared.show(workspace).uid
+    told = remembering(shared, workspace)
+    engine_moods.hold("checkpoint")
+    with shared.client as client:
+        client.pause(workspace)
+        until(lambda: at_step(client, workspace, "saving"), "the save is under way")
+    shared.kill("node agent")
+    engine_moods.mend()
+
+    found = shared.settled(workspace)
+    assert found.phase in SETTLED
+    if found.phase is Phase.RUNNING:
+        assert found.condition
+        assert found.condition.reason == "pause_failed"
+        assert shared.footprint.sandboxes() == {uid: 1}
+        assert shared.snapshot_folders(uid) == []
+        assert shared.cell(workspace, TELL).text == told
+        found = shared.pause(workspace)
+    assert found.phase is Phase.PAUSED
+    assert shared.footprint.of(uid) == []
+    assert len(shared.snapshot_folders(uid)) == 1
+    assert held_by(shared) == set()
+    shared.resume(workspace)
+    assert shared.cell(workspace, TELL).text == told
+
+
+def test_fr05_the_node_agent_is_killed_during_a_resume(
+    shared: Installation, workspace: str, engine_moods: Moods
+) -> None:
+    uid = shared.show(workspace).uid
+    told = remembering(shared, workspace)
+    shared.pause(workspace)
+    engine_moods.hold("restore")
+    with shared.client as client:
+        client.resume(workspace)
+        until(lambda: at_step(client, workspace, "restoring"), "the restore is under way")
+    shared.kill("node agent")
+    engine_moods.mend()
+
+    found = shared.settled(workspace)
+    assert found.phase in {Phase.RUNNING, Phase.PAUSED}
+    if found.phase is Phase.PAUSED:
+        assert (found.reservation, shared.footprint.of(uid)) == (None, [])
+        found = shared.resume(workspace)
+    assert found.phase is Phase.RUNNING
+    assert shared.footprint.sandboxes() == {uid: 1}
+    assert shared.cell(workspace, TELL).text == told
+
+
+def answers(installation: Installation) -> bool:
+    try:
+        with installation.client as client:
+            client.workspaces()
+    except Unreachable:
+        return False
+    return True
+
+
+def held_by(installation: Installation) -> set[str]:
+    """The names of those who hold capacity."""
+    with installation.client as client:
+        return set(client.capacity()[0].holders)

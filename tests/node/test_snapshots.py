@@ -1,0 +1,203 @@
+"""Snapshots on the disk: there as a whole, or not at all."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intermezzo.domain.errors import NotFound
+from intermezzo.domain.snapshot import Manifest
+from intermezzo.node import checksums
+from intermezzo.node.snapshots import Damaged, Snapshots
+
+
+def made(snapshots: Snapshots, name: str, at: int = 0, content: bytes = b"image") -> Manifest:
+    (snapshots.begin("ws", name) / "pages.img").write_bytes(content)
+    return snapshots.commit(Manifest(name, "ws", "operation", at, 0))
+
+
+@pytest.fixture
+def snapshots(tmp_path: Path) -> Snapshots:
+    return Snapshots(tmp_path / "snapshots")
+
+
+def test_a_snapshot_is_there_from_its_commit_on(snapshots: Snapshots) -> None:
+    folder = snapshots.begin("ws", "one")
+    (folder / "pages.img").write_bytes(b"12345")
+    assert snapshots.complete("ws") == ()
+    whole = snapshots.commit(Manifest("one", "ws", "operation", 1, 0))
+    assert (whole.bytes, whole.files) == (5, {"pages.img": 5})
+    assert snapshots.complete("ws") == (whole,)
+    assert snapshots.usable("ws", "one") == whole
+
+
+def test_what_was_left_unfinished_is_discarded_and_nothing_else(snapshots: Snapshots) -> None:
+    whole = made(snapshots, "one")
+    snapshots.begin("ws", "two")
+    snapshots.discard_partials("ws")
+    assert not snapshots.partial("ws", "two").exists()
+    assert snapshots.complete("ws") == (whole,)
+
+
+# Each example waits for the disk several times: how long that takes is not what is asked.
+@settings(deadline=None, max_examples=40)
+@given(count=st.integers(1, 6), keep=st.integers(0, 7))
+def test_the_newest_are_kept_and_never_none(tmp_path_factory: pytest.TempPathFactory, count: int, keep: int) -> None:
+    snapshots = Snapshots(tmp_path_factory.mktemp("snapshots"))
+    names = [made(snapshots, f"s{n}", n).id for n in range(count)]
+    snapshots.retain("ws", keep)
+    assert [m.id for m in snapshots.complete("ws")] == names[::-1][: max(keep, 1)]
+    snapshots.sweep("ws")
+    assert {entry.name for entry in snapshots.path("ws", names[0]).parent.iterdir()} == set(names[::-1][: max(keep, 1)])
+
+
+def test_settling_removes_partials_only_and_a_sweep_only_what_was_withdrawn(snapshots: Snapshots) -> None:
+    made(snapshots, "one", 1)
+    made(snapshots, "two", 2)
+    partial = snapshots.begin("ws", "three")
+    snapshots.retain("ws", 1)
+    withdrawn = snapshots.path("ws", "one.deleting")
+    snapshots.discard_partials("ws")
+    assert (withdrawn.exists(), partial.exists()) == (True, False)
+    snapshots.begin("ws", "three")
+    snapshots.sweep("ws")
+    assert (withdrawn.exists(), partial.exists()) == (False, True)
+
+
+def test_a_file_that_is_missing_or_of_another_size_is_damage_and_stays_on_record(snapshots: Snapshots) -> None:
+    made(snapshots, "one")
+    file = snapshots.path("ws", "one") / "pages.img"
+    file.write_bytes(b"imag")
+    with pytest.raises(Damaged, match=r"pages\.img has 4 bytes, it should have 5"):
+        snapshots.usable("ws", "one")
+    file.write_bytes(b"image")
+    with pytest.raises(Damaged, match=r"pages\.img"):
+        snapshots.usable("ws", "one")
+    file.unlink()
+    made(snapshots, "two")
+    (snapshots.path("ws", "two") / "pages.img").unlink()
+    with pytest.raises(Damaged, match=r"pages\.img is missing"):
+        snapshots.usable("ws", "two")
+    with pytest.raises(NotFound):
+        snapshots.usable("ws", "three")
+
+
+def test_checksums_are_added_unless_a_resume_wants_the_disk(snapshots: Snapshots) -> None:
+    made(snapshots, "one", content=b"")
+    two = made(snapshots, "two", content=b"abc")
+    cancelled = threading.Event()
+    cancelled.set()
+    _in_a_thread(partial(checksums.reckon, snapshots, two, cancelled))
+    assert snapshots.usable("ws", "two").checksums == {}
+    cancelled.clear()
+    _in_a_thread(partial(checksums.reckon, snapshots, two, cancelled))
+    found = snapshots.usable("ws", "two")
+    assert found.checksums == {"pages.img": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
+
+
+def test_a_pin_that_is_set_while_checksums_are_reckoned_stays(snapshots: Snapshots) -> None:
+    before = made(snapshots, "one")
+    snapshots.amend("ws", "one", pinned=True)
+    _in_a_thread(partial(checksums.reckon, snapshots, before, threading.Event()))
+    found = snapshots.usable("ws", "one")
+    assert found.pinned
+    assert found.checksums
+
+
+def verified(snapshots: Snapshots, name: str, at: int = 7) -> Manifest:
+    """The manifest after a verification that was asked for."""
+    asked = snapshots.amend("ws", name, verify_asked_at=at)
+    _in_a_thread(partial(checksums.verify, snapshots, asked, at, threading.Event()))
+    found = snapshots.find("ws", name)
+    assert found and not found.verification_due
+    return found
+
+
+def test_a_verification_finds_a_changed_byte_and_takes_it_back_once_it_is_right_again(snapshots: Snapshots) -> None:
+    made(snapshots, "one", content=b"image")
+    file = snapshots.path("ws", "one") / "pages.img"
+    first = verified(snapshots, "one")
+    assert (first.damage, first.verified_at, len(first.checksums)) == ("", 7, 1)
+    file.write_bytes(b"imagf")
+    assert verified(snapshots, "one", 8).damage == "the content of pages.img is not what was saved"
+    with pytest.raises(Damaged):
+        snapshots.usable("ws", "one")
+    file.write_bytes(b"image")
+    assert verified(snapshots, "one", 9).damage == ""
+    assert snapshots.usable("ws", "one").checksums == first.checksums
+
+
+def test_a_verification_that_makes_way_is_still_due(snapshots: Snapshots) -> None:
+    made(snapshots, "one")
+    asked = snapshots.amend("ws", "one", verify_asked_at=5)
+    cancelled = threading.Event()
+    cancelled.set()
+    _in_a_thread(partial(checksums.verify, snapshots, asked, 6, cancelled))
+    found = snapshots.find("ws", "one")
+    assert found and found.verification_due
+
+
+def test_a_clock_that_was_set_back_does_not_leave_a_verification_due(snapshots: Snapshots) -> None:
+    made(snapshots, "one")
+    asked = snapshots.amend("ws", "one", verify_asked_at=100)
+    _in_a_thread(partial(checksums.verify, snapshots, asked, 1, threading.Event()))
+    found = snapshots.find("ws", "one")
+    assert found and not found.verification_due
+
+
+def test_fr46_the_newest_and_the_pinned_stay_whatever_their_age(snapshots: Snapshots) -> None:
+    day = 24 * 60 * 60 * 1000
+    for age in range(5):
+        made(snapshots, f"s{age}", (1000 - age) * day, content=b"x" * (age + 1))
+    snapshots.amend("ws", "s4", pinned=True)
+    snapshots.retain("ws", 3)
+    snapshots.sweep("ws")
+    left = snapshots.complete("ws")
+    assert [m.id for m in left] == ["s0", "s1", "s2", "s4"]
+    folder = snapshots.path("ws", "s0").parent
+    images = [f for f in folder.rglob("*") if f.is_file() and f.name != "manifest.json"]
+    assert sum(f.stat().st_size for f in images) == sum(m.bytes for m in left)
+
+
+def test_fr46_a_newest_of_400_days_stays(snapshots: Snapshots) -> None:
+    made(snapshots, "old", at=0)
+    snapshots.retain("ws", 0)
+    assert [m.id for m in snapshots.complete("ws")] == ["old"]
+
+
+def test_a_damaged_one_takes_no_place_from_a_whole_one(snapshots: Snapshots) -> None:
+    for at, name in enumerate(["oldest", "whole", "broken"]):
+        made(snapshots, name, at)
+    snapshots.amend("ws", "broken", damage="pages.img is missing")
+    snapshots.retain("ws", 1)
+    assert [m.id for m in snapshots.complete("ws")] == ["broken", "whole"]
+
+
+def test_what_is_withdrawn_is_gone_at_once_and_its_bytes_later(snapshots: Snapshots) -> None:
+    made(snapshots, "one")
+    made(snapshots, "two")
+    snapshots.withdraw("ws", "one")
+    snapshots.withdraw("ws", "one")
+    assert [m.id for m in snapshots.complete("ws")] == ["two"]
+    with pytest.raises(NotFound):
+        snapshots.amend("ws", "one", pinned=True)
+    assert snapshots.path("ws", "one.deleting").is_dir()
+    snapshots.sweep("ws")
+    assert not snapshots.path("ws", "one.deleting").exists()
+
+
+def _in_a_thread(work: Callable[[], None]) -> None:
+    """A thread's priority falls for good, so it gets one of its own."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_a_manifest_that_is_not_one_is_no_snapshot(snapshots: Snapshots) -> None:
+    made(snapshots, "one")
+    (snapshots.path("ws", "one") / "manifest.json").write_text("{")
+    assert snapshots.complete("ws") == ()
