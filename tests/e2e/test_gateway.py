@@ -45,6 +45,7 @@ def tab(shared: Installation, workspace: str) -> Iterator["Tab"]:
     """A page open on the workspace."""
     opened = Tab(shared, workspace)
     with opened.http:
+        until(lambda: opened.http.get("api").is_success, "the gateway has heard of the workspace", 0.05)
         yield opened
 
 

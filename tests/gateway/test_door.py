@@ -3,7 +3,9 @@
 import httpx
 
 from gateway.served import Served, path_of
+from intermezzo.domain.account import Use
 from intermezzo.domain.workspace import Phase, Workspace, WorkspaceSpec
+from intermezzo.web.gateway.grants import FOR_TOOLS_MS
 
 NAVIGATION = {"Accept": "text/html,*/*;q=0.8", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 POLL = {"Accept": "text/html,application/json", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
@@ -56,6 +58,27 @@ async def test_what_is_no_navigation_gets_a_refusal_that_programs_read(site: Ser
             assert answer.headers["content-type"] == "application/problem+json"
             assert answer.json()["hint"].endswith(f"intermezzo resume default/{exp.key.name}")
             assert "retry-after" in answer.headers
+
+
+async def test_a_tool_with_a_grant_is_told_to_ask_again_and_not_that_nobody_knows_it(
+    site: Served, exp: Workspace
+) -> None:
+    """Its grant is all that it has, and the gateway hears of a workspace's place a moment after the tool."""
+    credentials = site.app.state.credentials
+    identity = await credentials.identify(await site.session_of(), Use.SESSION)
+    grant = await site.app.state.grants.give(identity, exp, FOR_TOOLS_MS)
+    other = await site.start(f"{exp.key.name}-other")
+    behind_the_gateway = httpx.AsyncHTTPTransport(uds=str(site.settings.web_socket))
+    headers = {"Authorization": f"token {grant}"}
+    async with httpx.AsyncClient(transport=behind_the_gateway, base_url=site.url, headers=headers) as tool:
+        soon = await tool.post(path_of(exp, "api/contents"))
+        assert (soon.status_code, soon.headers["retry-after"]) == (503, "2")
+        assert "has not heard of it yet" in soon.json()["detail"]
+        assert (await tool.post(path_of(other, "api/kernels"))).status_code == 401
+        await site.pause(exp)
+        paused = await tool.post(path_of(exp, "api/contents"))
+        assert (paused.status_code, paused.json()["detail"]) == (503, f"{exp.key} is paused")
+    await site.delete(other)
 
 
 async def test_the_page_is_only_for_who_may_enter(site: Served, exp: Workspace) -> None:

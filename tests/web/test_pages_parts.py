@@ -35,6 +35,7 @@ from intermezzo.web.dashboard.templating import templates
 from intermezzo.web.dashboard.timeline import NARROWEST, WIDTH, timeline
 from intermezzo.web.dashboard.usage import Usage, usage
 from intermezzo.web.dashboard.ways import allowed, may_enter, ways_out
+from intermezzo.web.words import signals
 from intermezzo.web.words.locale import Locale
 
 SIZE = Resources(1000, 2**31)
@@ -226,14 +227,20 @@ def words(macros: str, macro: str, value: object) -> str:
         ("people", "role_word", [*Role, *TeamRole]),
         ("people", "scope_word", Scope),
         ("people", "use_word", Use),
-        ("activity", "source_words", Source),
         ("state", "state", Phase),
         ("state", "stay", State),
         ("events", "event_words", [event.value for event in Event]),
     ],
 )
 def test_there_are_words_for_everything_that_the_domain_can_say(macros: str, macro: str, values: list[object]) -> None:
-    said = [words(macros, macro, value) for value in values]
+    assert_words([words(macros, macro, value) for value in values])
+
+
+def test_there_are_words_for_whatever_was_seen_last() -> None:
+    assert_words([signals.activity(Locale(), source) for source in Source])
+
+
+def assert_words(said: list[str]) -> None:
     assert all(said)
     assert len(set(said)) == len(said)
     assert not [one for one in said if "_" in one]

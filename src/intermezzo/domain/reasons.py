@@ -15,6 +15,7 @@ SESSION_LOST = "session_lost"
 RECORD_REPAIRED = "record_repaired"
 NOT_RESTORED = "not_restored"
 WAITING = "waiting_for_capacity"
+ITS_TURN = "its_turn"
 OVER_QUOTA = "waiting_for_quota"
 CANCELLED = "no_longer_waiting"
 RESUME_FAILED = "resume_failed"
@@ -124,6 +125,11 @@ def delete_failed(problem: Problem | None) -> Condition:
 def waiting(position: int, why: str) -> Condition:
     """There is no capacity for it now."""
     return Condition(WAITING, f"Waiting for capacity: {why}. Position {position} in the queue.")
+
+
+def its_turn() -> Condition:
+    """Capacity is free for it and is about to be taken: it waits for nothing."""
+    return Condition(ITS_TURN, "It is its turn: capacity is free and is being taken.")
 
 
 def over_quota(position: int, why: str) -> Condition:

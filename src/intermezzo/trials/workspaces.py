@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from intermezzo.client import Intermezzo
 from intermezzo.client.workspace_models import QueueShape, WorkspaceDetail, WorkspaceShape
+from intermezzo.domain import reasons
 from intermezzo.domain.errors import IntermezzoError, NotFound
 from intermezzo.domain.workspace import Phase
 from intermezzo.trials.voice import Voice
@@ -42,7 +43,7 @@ class Workspaces:
         """Wait until its start has ended. Raises `IntermezzoError` if it does not run or waits for capacity."""
         with self._voice.working(what):
             for found in self._client.follow(name, UP_S):
-                if found.phase is Phase.QUEUED and found.condition is not None:
+                if found.condition is not None and _waits(found):
                     hint = "Pause or delete what is not needed, or leave out --here."
                     raise IntermezzoError(f"there is no room for the trial: {found.condition.message}", hint)
                 if found.operation is None:
@@ -57,7 +58,7 @@ class Workspaces:
         self.create(name)
         with self._voice.working("making the second workspace"):
             for found in self._client.follow(name, UP_S):
-                if found.queue is not None and found.condition is not None:
+                if _waits(found):
                     return found.queue
                 if found.phase is not Phase.QUEUED:
                     break
@@ -112,3 +113,10 @@ class Workspaces:
         }
         wanting = [pod.id for pod in kind.pods if there & {n for n, c in pod.demand.accelerators.items() if c}]
         return wanting[0] if wanting else kind.default_pod
+
+
+def _waits(found: WorkspaceDetail) -> bool:
+    """Whether it waits for something: one whose turn has come is merely on its way."""
+    if found.queue is None or found.condition is None:
+        return False
+    return found.phase is Phase.QUEUED and found.condition.reason != reasons.ITS_TURN

@@ -63,6 +63,8 @@ def _place(key: WorkspaceKey, stand: Stand) -> Place:
 
 
 def _condition(queue: Line, step: Step, why: str) -> Condition:
+    if step.node:
+        return reasons.its_turn()
     if step.waiter.uid in queue.misfits:
         return reasons.fits_nowhere(step.position, why, queue.mend(step))
     if step.excess is not None:

@@ -75,6 +75,6 @@ class SnapshotRoom:
     async def _keep(self) -> None:
         count = 0
         while True:
-            await attempted(self.tidy, "snapshots over quotas")
+            await attempted(self.tidy, "quotas")
             await asyncio.sleep(AT_MOST_EVERY_S)
             count, _ = await self._context.changes.wait(count, EVERY_S)

@@ -50,7 +50,7 @@ async def door(request: Request, control: Control) -> Response:
         identity = await known(request)
     except Unauthenticated as error:
         if not is_navigation(request):
-            return problems.answer(request, error)
+            return await _on_its_way(request, control, address) or problems.answer(request, error)
         here = request.url.path if not request.url.query else f"{request.url.path}?{request.url.query}"
         return RedirectResponse(f"/login?next={quote(here, safe='')}", HTTPStatus.SEE_OTHER)
     try:
@@ -68,6 +68,17 @@ async def door(request: Request, control: Control) -> Response:
         # The gateway lets such a request through as soon as it has heard of the workspace's new place.
         return await _closed(request, control, record, identity, address)
     return await _let_in(request, identity, record, address)
+
+
+async def _on_its_way(request: Request, control: ControlPlane, address: Address) -> Response | None:
+    """The answer to a tool whose only credential is its grant, until the gateway knows of the workspace's new place;
+    None for a request without a grant for that workspace."""
+    entry: Entry = request.app.state.entry
+    try:
+        record = await control.get(address.key)
+    except NotFound:
+        return None
+    return _refused(request, record, address) if await entry.granted(request, record) else None
 
 
 @router.get("/door/{namespace}/{name}")
@@ -96,15 +107,23 @@ async def _closed(
     request: Request, control: ControlPlane, record: Workspace, identity: Identity, address: Address
 ) -> Response:
     if not is_navigation(request):
+        return _refused(request, record, address)
+    detail = await detail_of(record, control)
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    response = shown(request, "door.html", {"workspace": detail, "key": record.key}, identity, status)
+    response.headers["Retry-After"] = AGAIN_S
+    return response
+
+
+def _refused(request: Request, record: Workspace, address: Address) -> Response:
+    if record.phase is Phase.RUNNING:
+        error = Unreachable(f"{record.key} runs, but the gateway has not heard of it yet", "Ask again in a moment.")
+    else:
         phase = record.phase.value.lower()
         error = Unreachable(f"{record.key} is {phase}", f"open its page, or type: intermezzo resume {record.key.typed}")
-        conflicts = address.rest in ASKED_AGAIN_AND_AGAIN
-        status = HTTPStatus.CONFLICT if conflicts else HTTPStatus.SERVICE_UNAVAILABLE
-        response: Response = problems.answer(request, error, status)
-    else:
-        detail = await detail_of(record, control)
-        status = HTTPStatus.SERVICE_UNAVAILABLE
-        response = shown(request, "door.html", {"workspace": detail, "key": record.key}, identity, status)
+    conflicts = address.rest in ASKED_AGAIN_AND_AGAIN
+    status = HTTPStatus.CONFLICT if conflicts else HTTPStatus.SERVICE_UNAVAILABLE
+    response = problems.answer(request, error, status)
     response.headers["Retry-After"] = AGAIN_S
     return response
 
