@@ -15,7 +15,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from intermezzo import logs
+from intermezzo import logs, steps
 from intermezzo.adapters.jupyter.session import JupyterSession
 from intermezzo.adapters.local.cluster import LocalCluster
 from intermezzo.adapters.notify.smtp import MailServer, Security, SmtpNotifier
@@ -46,11 +46,11 @@ GRACE_S = 2
 
 async def assemble(settings: Settings) -> ControlPlane:
     """The control plane on this machine's adapters."""
-    store = await SqlStore.open(settings.database.url)
+    store = steps.stepwise(await SqlStore.open(settings.database.url), "store")
     context = Context(
         store=store,
-        cluster=LocalCluster(settings.node_socket),
-        session=JupyterSession(),
+        cluster=steps.stepwise(LocalCluster(settings.node_socket), "cluster"),
+        session=steps.stepwise(JupyterSession(), "session"),
         clock=SystemClock(),
         kinds=load_shipped_kinds(),
         policies=load_shipped_policies(),
@@ -59,6 +59,8 @@ async def assemble(settings: Settings) -> ControlPlane:
             start_ms=int(settings.timeouts.start_s * 1000),
             resume_ms=int(settings.timeouts.resume_s * 1000),
             keep_snapshots=settings.snapshots.keep,
+            snapshot_age_s=settings.snapshots.max_age_s,
+            snapshot_warn_s=settings.snapshots.warn_before_s,
         ),
         idle=IdlePauses(settings.idle.pauses, settings.idle.every_s),
     )
@@ -167,6 +169,8 @@ def main() -> int:
     settings = Settings(**json.loads(Path(sys.argv[1]).read_text()))
     logs.configure(settings.log.level)
     collect_seldom()
+    if settings.crash_tests.directory:
+        steps.arm(settings.crash_tests.directory / "control")
     asyncio.run(serve(settings))
     return 0
 

@@ -92,10 +92,14 @@ class SandboxSettings(Section):
 
 
 class Snapshots(Section):
-    """Where snapshots lie (default: in the data directory) and how many complete ones a workspace keeps."""
+    """Where snapshots lie (default: in the data directory), and what holds for them where no policy says otherwise: how
+    many complete ones a workspace keeps, for how many seconds (0: without end), and how long before its end its owner
+    is warned."""
 
     directory: Path | None = None
     keep: int = Field(default=2, ge=1, le=100)
+    max_age_s: int = Field(default=90 * 86_400, ge=0, le=3660 * 86_400)
+    warn_before_s: int = Field(default=3 * 86_400, ge=0, le=366 * 86_400)
 
 
 class Timeouts(Section):
@@ -129,3 +133,10 @@ class Log(Section):
     """How much the processes of an installation write down. No level writes down a secret."""
 
     level: Literal["info", "debug"] = "info"
+
+
+class CrashTests(Section):
+    """Where a crash test says at which step a process is to stop itself, in a folder for each: `node`, `control`. Never
+    set where sessions matter."""
+
+    directory: Path | None = None

@@ -11,6 +11,7 @@ from intermezzo.config.notify import Notify
 from intermezzo.config.sections import (
     Accelerators,
     Control,
+    CrashTests,
     Database,
     Engine,
     Idle,
@@ -48,6 +49,7 @@ class Settings(BaseSettings):
     accounts: AccountSettings = Field(default_factory=AccountSettings)
     notify: Notify = Field(default_factory=Notify)
     log: Log = Field(default_factory=Log)
+    crash_tests: CrashTests = Field(default_factory=CrashTests)
 
     @classmethod
     def settings_customise_sources(

@@ -13,7 +13,8 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
-from intermezzo.domain.errors import EngineFailure
+from intermezzo import steps
+from intermezzo.domain.errors import EngineFailure, InvalidInput
 from intermezzo.node import accelerators, cgroups, features, machine
 from intermezzo.node.agent import Agent, prepare_folders
 from intermezzo.node.config import NodeConfig, load
@@ -74,13 +75,13 @@ async def tools(config: NodeConfig) -> Tools:
     found = accelerators.Accelerators(accelerators.management_library(), config.virtual_accelerators)
     return Tools(
         config=config,
-        engine=await choose_engine(config, environments, volumes, found),
+        engine=steps.stepwise(await choose_engine(config, environments, volumes, found), "engine"),
         environments=environments,
-        snapshots=Snapshots(config.snapshot_dir),
-        volumes=volumes,
-        records=Records(config.node_dir / "workspaces"),
+        snapshots=steps.stepwise(Snapshots(config.snapshot_dir), "snapshots"),
+        volumes=steps.stepwise(volumes, "volumes"),
+        records=steps.stepwise(Records(config.node_dir / "workspaces"), "records"),
         accelerators=found,
-        guest=GuestClient(),
+        guest=steps.stepwise(GuestClient(), "guest"),
         cpu_features=machine.cpu_features(),
     )
 
@@ -112,9 +113,15 @@ def main() -> int:
         config = load(parser.parse_args().config)
         # Of ours alone: at finer levels the libraries write down headers, and so tokens.
         logging.getLogger("intermezzo").setLevel(config.log_level.upper())
+        if config.crash_tests:
+            steps.arm(config.crash_tests)
+            logging.getLogger("intermezzo").warning("this process stops where %s says", config.crash_tests)
         asyncio.run(serve(config))
     except (OSError, ValueError) as error:
         sys.stderr.write(f"the node agent cannot start: {error}\n")
+        return 2
+    except InvalidInput as error:
+        sys.stderr.write(f"the node agent cannot start: {error.message}. {error.hint}\n")
         return 2
     except EngineFailure as error:
         sys.stderr.write(f"the node agent cannot start: {error.message}. {error.hint} {error.detail}\n")

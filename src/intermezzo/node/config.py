@@ -26,7 +26,10 @@ class VirtualAccelerator(BaseModel):
 
 
 class NodeConfig(BaseModel):
-    """What a node agent needs to know. `memory_bytes` and `cpu_millis` of 0 mean: all that the machine has."""
+    """What a node agent needs to know. `memory_bytes` and `cpu_millis` of 0 mean: all that the machine has.
+
+    `crash_tests`: see `intermezzo.steps`; none where sessions matter.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -49,6 +52,7 @@ class NodeConfig(BaseModel):
     start_timeout_s: float = 120
     resume_timeout_s: float = 120
     log_level: Literal["info", "debug"] = "info"
+    crash_tests: Path | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> "NodeConfig":

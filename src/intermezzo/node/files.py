@@ -9,9 +9,12 @@ import os
 import shutil
 from pathlib import Path
 
+from intermezzo import steps
 from intermezzo.domain.orders import HomeSummary
 
 CHUNK = 1 << 22
+# What Intermezzo itself renews before each pause is no change of the owner's files.
+OWN_RECORD = Path(".intermezzo") / "record"
 
 
 def write(path: Path, content: bytes, mode: int = 0o600) -> None:
@@ -24,6 +27,7 @@ def write(path: Path, content: bytes, mode: int = 0o600) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        steps.reached(f"aside {path.name}")
         aside.replace(path)
     except OSError:
         aside.unlink(missing_ok=True)
@@ -70,9 +74,14 @@ def size(folder: Path) -> int:
 
 
 def summary(folder: Path) -> HomeSummary:
-    """Count, size and digest of the regular files and links below a directory. Raises OSError."""
-    count, total, digest = 0, 0, hashlib.sha256()
+    """Count and size of the regular files and links below a directory, and a digest of all but the environment record.
+    Raises OSError."""
+    count, total, digest, own = 0, 0, hashlib.sha256(), folder / OWN_RECORD
     for path in sorted(p for p in folder.rglob("*") if p.is_symlink() or p.is_file()):
+        count += 1
+        if own in path.parents:
+            total += path.lstat().st_size
+            continue
         digest.update(str(path.relative_to(folder)).encode() + b"\0")
         if path.is_symlink():
             digest.update(os.fsencode(path.readlink()) + b"\0")
@@ -80,7 +89,6 @@ def summary(folder: Path) -> HomeSummary:
             with open(path, "rb", opener=_not_through_links) as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
                 total += os.fstat(file.fileno()).st_size
-        count += 1
     return HomeSummary(count, total, digest.hexdigest())
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from intermezzo import steps
+
 PROC = Path("/proc")
 
 
@@ -104,6 +106,7 @@ async def run(arguments: Sequence[str], *, given: str = "", output: Path | None 
             process = await asyncio.create_subprocess_exec(
                 *arguments, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
             )
+        steps.reached(f"begun {Path(arguments[0]).name}")
         return Finished(await _completed(process), "")
     process = await asyncio.create_subprocess_exec(
         *arguments,
@@ -112,6 +115,7 @@ async def run(arguments: Sequence[str], *, given: str = "", output: Path | None 
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
+    steps.reached(f"begun {Path(arguments[0]).name}")
     try:
         text, _ = await process.communicate(given.encode() if given else None)
     except asyncio.CancelledError:

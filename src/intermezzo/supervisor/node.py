@@ -29,6 +29,7 @@ def node_config(settings: Settings, account: Account) -> dict[str, Any]:
         "start_timeout_s": settings.timeouts.start_s,
         "resume_timeout_s": settings.timeouts.resume_s,
         "log_level": settings.log.level,
+        "crash_tests": str(settings.crash_tests.directory / "node") if settings.crash_tests.directory else None,
     }
     if settings.engine.platform:
         config["platform"] = settings.engine.platform
