@@ -129,6 +129,17 @@ def test_a_summary_tells_changed_contents_and_names(tmp_path: Path) -> None:
     assert files.summary(tmp_path).digest != before.digest
 
 
+def test_a_summary_counts_the_environment_record_and_takes_it_for_no_change(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("one")
+    (folder := tmp_path / ".intermezzo/record").mkdir(parents=True)
+    before = files.summary(tmp_path)
+    (folder / "record.json").write_text("{}")
+    after = files.summary(tmp_path)
+    assert (after.files, after.bytes, after.digest) == (2, 5, before.digest)
+    (tmp_path / ".intermezzo/other").write_text("")
+    assert files.summary(tmp_path).digest != before.digest
+
+
 def test_a_log_is_cut_to_its_last_lines(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("".join(f"line {n}\n" for n in range(100_000)))

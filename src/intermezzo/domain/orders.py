@@ -13,6 +13,7 @@ from intermezzo.domain.mounts import Mount
 from intermezzo.domain.resources import Resources
 from intermezzo.domain.server import Server
 from intermezzo.domain.snapshot import Manifest
+from intermezzo.domain.transfer import Transfer
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class PauseOrder:
     """Save the live session as `snapshot_id` and end the sandbox: all of it, or nothing (the session runs on).
 
     With an empty `snapshot_id`, or an engine that keeps no process, the sandbox is ended in an orderly way and no
-    snapshot is made. Of older complete snapshots the newest `keep_snapshots - 1` stay, and those that are pinned.
+    snapshot is made. Of older complete snapshots the newest `keep_snapshots - 1` stay, those that are pinned, and
+    `awaited`, from which forks are to be made.
     """
 
     workspace_uid: str
@@ -69,6 +71,7 @@ class PauseOrder:
     operation_id: str
     snapshot_id: str
     keep_snapshots: int = 2
+    awaited: tuple[str, ...] = ()
     kind: Literal["pause"] = "pause"
 
 
@@ -83,6 +86,27 @@ class ResumeOrder:
     sandbox: SandboxSpec
     node: str = ""
     kind: Literal["resume"] = "resume"
+
+
+@dataclass(frozen=True, slots=True)
+class ForkOrder:
+    """Restore a snapshot of the workspace `origin_uid` into a sandbox of another workspace, over a copy of its home.
+
+    First the volume `origin_volume_id` is copied, as it is, to the volume that `sandbox` names, unless that is there.
+    Before anything can reach the restored session it gets the identity that `sandbox` tells: access token, path,
+    hostname, variables, and random numbers of its own. On failure neither sandbox nor copy is left, and the original,
+    its snapshot and its files are untouched.
+    """
+
+    workspace_uid: str
+    token: int
+    operation_id: str
+    origin_uid: str
+    origin_volume_id: str
+    snapshot_id: str
+    sandbox: SandboxSpec
+    node: str = ""
+    kind: Literal["fork"] = "fork"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +130,7 @@ class RemoveOrder:
     kind: Literal["remove"] = "remove"
 
 
-Order = StartOrder | PauseOrder | ResumeOrder | StopOrder | RemoveOrder
+Order = StartOrder | PauseOrder | ResumeOrder | ForkOrder | StopOrder | RemoveOrder
 
 
 class SnapshotChange(StrEnum):
@@ -165,9 +189,9 @@ class OrderReport:
     """The cluster's account of the last order it accepted for a workspace.
 
     `times` maps a step's name to the epoch millisecond at which it was complete; the names are
-    `accepted`, `preflight`, `frozen`, `saved`, `durable`, `process_gone`, `sandbox_gone`, `restored`, `answering`.
-    A failed `start` or `resume` leaves no sandbox; a failed `pause` leaves the session running, or says
-    with code `session_lost` that it could not be kept.
+    `accepted`, `preflight`, `frozen`, `saved`, `durable`, `process_gone`, `sandbox_gone`, `copied`, `restored`,
+    `renamed` (a fork has an identity of its own), `answering`. A failed `start`, `resume` or `fork` leaves no sandbox;
+    a failed `pause` leaves the session running, or says with code `session_lost` that it could not be kept.
     """
 
     kind: str
@@ -213,17 +237,23 @@ class Sandbox:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a cluster sees of one workspace right now. `reachable` false means: nothing is known."""
+    """What a cluster sees of one workspace right now. `reachable` false means: nothing is known.
+
+    `transfers` is the work on snapshots that goes on, or stands still, beside the orders.
+    """
 
     reachable: bool = True
     sandbox: Sandbox | None = None
     report: OrderReport | None = None
     snapshots: tuple[Manifest, ...] = ()
+    transfers: tuple[Transfer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class HomeSummary:
-    """The persistent files of a workspace: how many, how large, and one digest (sha256) over names and contents."""
+    """The persistent files of a workspace: how many, how large, and one digest (sha256) over names and contents.
+
+    The digest leaves out the environment record, which Intermezzo renews before every pause."""
 
     files: int
     bytes: int

@@ -17,6 +17,7 @@ from intermezzo.guest.activity import Activity
 from intermezzo.guest.api import GuestServer, Handler
 from intermezzo.guest.children import Children, send
 from intermezzo.guest.connections import Connections
+from intermezzo.guest.record import record
 from intermezzo.guest.session import Session, environment, load
 from intermezzo.guest.witness import Witnesses
 
@@ -76,6 +77,7 @@ class Init:
             ("POST", "/witness"): lambda question: self._witnesses.plant(str(question.get("nonce", ""))),
             ("GET", "/preflight"): lambda question: {"unsaveable": preflight.unsaveable(self._volumes)},
             ("POST", "/hooks/before-pause"): self._before_pause,
+            ("POST", "/record"): lambda question: {"record": record.keep(self._session.home, self._session.layered)},
             ("GET", "/activity"): self._activity.read,
             ("POST", "/probe"): self._probe,
             ("POST", "/connections/close"): self._connections.close,
@@ -87,7 +89,9 @@ class Init:
         return [self._session.home, *self._session.data]
 
     def _before_pause(self, question: dict[str, Any]) -> dict[str, Any]:
-        return {"hooks": hooks.run(hooks.before_pause(self._session.home), self._children, self._env)}
+        ran = hooks.run(hooks.before_pause(self._session.home), self._children, self._env)
+        # Last, since a hook may install something or write a notebook.
+        return {"hooks": ran, "record": record.keep(self._session.home, self._session.layered)}
 
     def _probe(self, question: dict[str, Any]) -> dict[str, Any]:
         return probe.run(question, self._children, self._env, self._session.runtime)

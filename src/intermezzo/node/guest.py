@@ -55,10 +55,14 @@ class GuestClient:
         found: list[dict[str, Any]] = (await self._ask(record, "GET", "/preflight", 30.0))["unsaveable"]
         return found
 
-    async def before_pause(self, record: SandboxRecord) -> list[dict[str, Any]]:
-        """Run the user's hooks; what each gave. Raises Unreachable."""
-        found: list[dict[str, Any]] = (await self._ask(record, "POST", "/hooks/before-pause", HOOKS_WITHIN_S))["hooks"]
-        return found
+    async def before_pause(self, record: SandboxRecord) -> dict[str, Any]:
+        """Run the user's `hooks` and make the environment `record`; what each gave. Raises Unreachable."""
+        return await self._ask(record, "POST", "/hooks/before-pause", HOOKS_WITHIN_S)
+
+    async def record(self, record: SandboxRecord) -> dict[str, Any]:
+        """Have the environment record in home made anew, and what came of it. Raises Unreachable."""
+        made: dict[str, Any] = (await self._ask(record, "POST", "/record", 30.0))["record"]
+        return made
 
     async def activity(self, record: SandboxRecord) -> bytes:
         """Its account of what is going on, unchecked. Raises Unreachable, also for one that is too long."""

@@ -1,6 +1,7 @@
 """What is checked before a session is frozen, so that a pause that cannot succeed stops nothing.
 
-It also runs the user's hooks, which are told of in the session's log and can never prevent a pause.
+It also runs the user's hooks and has the environment recorded; both are told of in the session's log and can never
+prevent a pause.
 """
 
 import json
@@ -21,15 +22,18 @@ class Unsaveable(Refused):
     code = "unsaveable"
 
 
-async def run_hooks(guest: GuestClient, session: SandboxRecord, log: Path) -> None:
-    """Run the hooks and write what they gave to the session's log."""
+async def prepare(guest: GuestClient, session: SandboxRecord, log: Path) -> None:
+    """Run the hooks, have the environment recorded, and write what came of it to the session's log."""
     try:
-        results = await guest.before_pause(session)
+        told = await guest.before_pause(session)
     except Unreachable as error:
-        results = [{"hook": "all", "status": None, "last_line": error.message}]
+        told = {"hooks": [{"hook": "all", "status": None, "last_line": error.message}]}
     with log.open("a", encoding="utf-8") as file:
-        for result in results:
+        for result in told["hooks"]:
             file.write(f"intermezzo: before-pause hook: {json.dumps(result)}\n")
+        # A session that was started by an older guest, and came back from a snapshot, makes no record.
+        if "record" in told:
+            file.write(f"intermezzo: environment record: {json.dumps(told['record'])}\n")
 
 
 async def require_saveable(guest: GuestClient, session: SandboxRecord) -> None:

@@ -118,7 +118,7 @@ async def pause(workspace: Workspace, order: PauseOrder, interrupted: bool) -> M
         await _retain(workspace, order)
         return manifest
     if session := workspace.session:
-        await preflight.run_hooks(workspace.tools.guest, session, engine.log(workspace.uid))
+        await preflight.prepare(workspace.tools.guest, session, engine.log(workspace.uid))
         await engine.close(session)
     await workspace.end_sandbox()
     return None
@@ -139,7 +139,7 @@ async def _save(workspace: Workspace, order: PauseOrder, engine: SnapshotEngine,
     if interrupted:
         raise Interrupted("the node agent was restarted during the pause", "Pause again.")
     workspace.progress("checking")
-    await preflight.run_hooks(workspace.tools.guest, session, engine.log(workspace.uid))
+    await preflight.prepare(workspace.tools.guest, session, engine.log(workspace.uid))
     needed = engine.image_bytes(session)
     await preflight.require_saveable(workspace.tools.guest, session)
     preflight.require_space(workspace.tools.snapshots.disk, needed)
