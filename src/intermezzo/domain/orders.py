@@ -62,16 +62,13 @@ class PauseOrder:
     """Save the live session as `snapshot_id` and end the sandbox: all of it, or nothing (the session runs on).
 
     With an empty `snapshot_id`, or an engine that keeps no process, the sandbox is ended in an orderly way and no
-    snapshot is made. Of older complete snapshots the newest `keep_snapshots - 1` stay, those that are pinned, and
-    `awaited`, from which forks are to be made.
+    snapshot is made. Older snapshots stay: which of them may go is not for a cluster to decide.
     """
 
     workspace_uid: str
     token: int
     operation_id: str
     snapshot_id: str
-    keep_snapshots: int = 2
-    awaited: tuple[str, ...] = ()
     kind: Literal["pause"] = "pause"
 
 
@@ -239,7 +236,8 @@ class Sandbox:
 class Observed:
     """What a cluster sees of one workspace right now. `reachable` false means: nothing is known.
 
-    `transfers` is the work on snapshots that goes on, or stands still, beside the orders.
+    `transfers` is the work on snapshots that goes on, or stands still, beside the orders. `leaving` are ids of withdrawn
+    snapshots of which bytes are still there.
     """
 
     reachable: bool = True
@@ -247,6 +245,7 @@ class Observed:
     report: OrderReport | None = None
     snapshots: tuple[Manifest, ...] = ()
     transfers: tuple[Transfer, ...] = ()
+    leaving: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,13 @@ class SnapshotState(StrEnum):
     DELETING = "deleting"
 
 
+class Place(StrEnum):
+    """Where the bytes of a complete snapshot can lie."""
+
+    NODE = "node"
+    STORE = "store"
+
+
 class Confirmation(StrEnum):
     """What the one who deletes a snapshot accepts to lose with it."""
 
@@ -30,9 +37,14 @@ class Confirmation(StrEnum):
 class Manifest:
     """What a complete snapshot says about itself. `bytes` is its whole size on disk; times are epoch milliseconds.
 
-    `files` maps file name to size in bytes. `checksums` maps file name to sha256 and is filled in after the
-    capacity is free, so that it never lengthens a pause. `pinned` to `damage` are what became of it since: `damage`
-    is one sentence, empty while nothing wrong was found; a verification is due while it was asked for later than done.
+    `files` maps file name to size in bytes. `checksums` maps file name to a checksum by `algorithm` and is filled in
+    after the capacity is free, so that it never lengthens a pause. `pinned` to `damage` are what became of it since:
+    `damage` is one sentence, empty while nothing wrong was found; a verification is due while it was asked for later
+    than done.
+
+    `here` is false once only the store has its bytes. `stored_in` is the address of the store that has some of them,
+    written before the first is sent; `stored_at` is when that store had them all, 0 before. `sealed_bytes` is the size
+    of what lies encrypted in place of `files`, here and in the store; 0 where the files lie as they were saved.
     """
 
     id: str
@@ -42,6 +54,7 @@ class Manifest:
     bytes: int
     files: dict[str, int] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)
+    algorithm: str = "sha256"  # of the checksums; what those are whose manifest names none
     engine: str = ""
     engine_version: str = ""
     platform: str = ""
@@ -55,6 +68,21 @@ class Manifest:
     verify_asked_at: int = 0
     verified_at: int = 0
     damage: str = ""
+    here: bool = True
+    stored_in: str = ""
+    stored_at: int = 0
+    sealed_bytes: int = 0
+
+    @property
+    def places(self) -> tuple["Place", ...]:
+        """Where all of it lies."""
+        held = {Place.NODE: self.here, Place.STORE: self.stored_at > 0}
+        return tuple(place for place, whole in held.items() if whole)
+
+    @property
+    def kept_bytes(self) -> int:
+        """What it takes in each of its places."""
+        return self.sealed_bytes or self.bytes
 
     @property
     def verification_due(self) -> bool:
@@ -65,16 +93,3 @@ class Manifest:
 def newest_first(snapshots: Iterable[Manifest]) -> list[Manifest]:
     """In order of age; the id decides between those of one millisecond."""
     return sorted(snapshots, key=lambda m: (m.created_at, m.id), reverse=True)
-
-
-def surplus(snapshots: Iterable[Manifest], keep: int) -> list[Manifest]:
-    """What need not be kept where the newest `keep` (at least one) are: never a pinned one, whatever its age.
-
-    One that is damaged takes no place among those to keep, so that a whole one is never given up for it.
-    """
-    found, whole = [], 0
-    for manifest in newest_first(snapshots):
-        if whole >= max(keep, 1) and not manifest.pinned:
-            found.append(manifest)
-        whole += not manifest.damage
-    return found

@@ -24,6 +24,7 @@ from intermezzo.node.guest import GuestClient
 from intermezzo.node.process import Process
 from intermezzo.node.records import Records
 from intermezzo.node.runsc import Runsc
+from intermezzo.node.seal import held
 from intermezzo.node.server import Interface, listen
 from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.volumes import Volumes
@@ -68,6 +69,12 @@ async def choose_engine(
     return Runsc(config, binary, await features.ask(binary), environments, volumes, found, groups)
 
 
+def snapshots(config: NodeConfig) -> Snapshots:
+    """Those of this node, whose manifests are sealed with its own key. Raises OSError."""
+    seal = held(config.node_dir / "manifest.key", Snapshots(config.snapshot_dir).adopt)
+    return Snapshots(config.snapshot_dir, seal)
+
+
 async def tools(config: NodeConfig) -> Tools:
     """Everything that the agent works with."""
     environments = Environments(config.environments)
@@ -77,7 +84,7 @@ async def tools(config: NodeConfig) -> Tools:
         config=config,
         engine=steps.stepwise(await choose_engine(config, environments, volumes, found), "engine"),
         environments=environments,
-        snapshots=steps.stepwise(Snapshots(config.snapshot_dir), "snapshots"),
+        snapshots=steps.stepwise(snapshots(config), "snapshots"),
         volumes=steps.stepwise(volumes, "volumes"),
         records=steps.stepwise(Records(config.node_dir / "workspaces"), "records"),
         accelerators=found,

@@ -7,6 +7,7 @@ sandboxes: an agent that starts looks at what is there and goes on.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -95,11 +96,13 @@ class Agent:
                 self._require_unused(uid, snapshot_id)
                 await in_thread(snapshots.withdraw, uid, snapshot_id)
             case SnapshotChange.VERIFY:
-                await in_thread(partial(snapshots.amend, uid, snapshot_id, verify_asked_at=now()))
+                # A manifest that is not what was written is known to be damaged; there is nothing to compare with.
+                with suppress(Conflict):
+                    await in_thread(partial(snapshots.amend, uid, snapshot_id, verify_asked_at=now()))
             case SnapshotChange.PIN | SnapshotChange.UNPIN:
                 pinned = order.change is SnapshotChange.PIN
                 await in_thread(partial(snapshots.amend, uid, snapshot_id, pinned=pinned))
-        if uid in self._workers or self._tools.snapshots.complete(uid):
+        if uid in self._workers or snapshots.complete(uid) or snapshots.leaving(uid):
             self._worker(uid).tend()
         self._notify(uid)
 
@@ -107,9 +110,15 @@ class Agent:
         """What there is of a workspace; empty for an unknown one."""
         worker = self._workers.get(uid)
         snapshots = self._tools.snapshots.complete(uid)
-        if worker is None or worker.workspace.record is None:
-            return Observed(snapshots=snapshots)
-        return Observed(True, self._sandbox(worker.workspace), worker.workspace.record.report, snapshots)
+        if worker is None:
+            return Observed(snapshots=snapshots, leaving=self._tools.snapshots.leaving(uid))
+        workspace = worker.workspace
+        return Observed(
+            sandbox=self._sandbox(workspace),
+            report=workspace.record.report if workspace.record else None,
+            snapshots=snapshots,
+            leaving=self._tools.snapshots.leaving(uid),
+        )
 
     def observe_all(self) -> dict[str, Observed]:
         """Every workspace of which anything exists; a removed one is not among them."""

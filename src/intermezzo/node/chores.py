@@ -56,14 +56,16 @@ class Chores:
 
     async def _do(self) -> None:
         snapshots, uid = self._workspace.tools.snapshots, self._workspace.uid
-        await _in_own_thread(partial(snapshots.sweep, uid))
+        if snapshots.leaving(uid):
+            await _in_own_thread(partial(snapshots.sweep, uid))
+            self._workspace.tell()
         for manifest in snapshots.complete(uid):
             if self._held.is_set():
                 return
             if manifest.verification_due:
                 await _in_own_thread(partial(checksums.verify, snapshots, manifest, now(), self._held))
                 self._workspace.tell()
-            elif not manifest.checksums and self._workspace.session is None:
+            elif not (manifest.checksums or manifest.damage) and self._workspace.session is None:
                 await _in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
                 self._workspace.tell()
 

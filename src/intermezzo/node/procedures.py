@@ -115,21 +115,12 @@ async def pause(workspace: Workspace, order: PauseOrder, interrupted: bool) -> M
             raise Conflict(f"a snapshot {order.snapshot_id} exists already; it is not overwritten")
         if manifest is None:
             manifest = await _save(workspace, order, engine, interrupted)
-        await _retain(workspace, order)
         return manifest
     if session := workspace.session:
         await preflight.prepare(workspace.tools.guest, session, engine.log(workspace.uid))
         await engine.close(session)
     await workspace.end_sandbox()
     return None
-
-
-async def _retain(workspace: Workspace, order: PauseOrder) -> None:
-    """Withdraw what this pause need not keep. The pause is done already: a disk that refuses takes nothing back."""
-    try:
-        await in_thread(workspace.tools.snapshots.retain, workspace.uid, order.keep_snapshots)
-    except OSError as error:
-        logger.warning("older snapshots of %s stay until the next pause: %s", workspace.uid, error)
 
 
 async def _save(workspace: Workspace, order: PauseOrder, engine: SnapshotEngine, interrupted: bool) -> Manifest:

@@ -1,7 +1,7 @@
 """Snapshots on the disk: written aside, complete from the moment of one rename, and only then believed.
 
 The rename is the commit point of a pause, and another one the end of a snapshot. This module never decides which
-snapshot may go; it keeps as many as it is told, the newest always, and those that are pinned.
+snapshot may go.
 """
 
 import threading
@@ -9,14 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
+from intermezzo.domain.errors import Conflict, EngineFailure, NotFound
+from intermezzo.domain.snapshot import Manifest, newest_first
+from intermezzo.node import contents, files, manifests
+from intermezzo.node.seal import Seal
 
-from intermezzo.domain.errors import EngineFailure, NotFound
-from intermezzo.domain.snapshot import Manifest, newest_first, surplus
-from intermezzo.node import files
-
-MANIFEST = TypeAdapter(Manifest)
-NAME = "manifest.json"
 PARTIAL = ".partial"
 GONE = ".deleting"
 
@@ -36,8 +33,9 @@ class Missing(NotFound):
 class Snapshots:
     """All snapshots of this node, a directory for each workspace and in it one for each snapshot."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seal: Seal | None = None) -> None:
         self._folder = folder
+        self._seal = seal or Seal()
         # Whoever pins must not find that the snapshot was withdrawn while the pin was written.
         self._changing = threading.Lock()
 
@@ -70,7 +68,7 @@ class Snapshots:
             files.sync(file)
             sizes[file.name] = file.stat().st_size
         whole = replace(manifest, files=sizes, bytes=sum(sizes.values()))
-        files.write(partial / NAME, MANIFEST.dump_json(whole))
+        manifests.write(partial, whole, self._seal)
         partial.rename(self.path(manifest.workspace_uid, manifest.id))
         files.sync(self._folder / manifest.workspace_uid)
         return whole
@@ -80,11 +78,8 @@ class Snapshots:
         self._remove_all_named(uid, PARTIAL)
 
     def find(self, uid: str, snapshot_id: str) -> Manifest | None:
-        """The manifest of a complete snapshot."""
-        try:
-            return MANIFEST.validate_json((self.path(uid, snapshot_id) / NAME).read_bytes())
-        except (FileNotFoundError, ValueError):
-            return None
+        """The manifest of a complete snapshot; of one that cannot be believed, its `damage` says so. Raises OSError."""
+        return manifests.read(self.path(uid, snapshot_id), uid, snapshot_id, self._seal)
 
     def complete(self, uid: str) -> tuple[Manifest, ...]:
         """Every complete snapshot of a workspace, newest first."""
@@ -103,26 +98,29 @@ class Snapshots:
         return {each for uid in self.workspaces() for manifest in self.complete(uid) for each in manifest.volumes}
 
     def amend(self, uid: str, snapshot_id: str, **changes: Any) -> Manifest:
-        """Write down what became of a snapshot since it was saved. Raises NotFound, or OSError and then nothing."""
+        """Write down what became of a snapshot since it was saved. Raises NotFound, Conflict for one whose manifest is
+        not what was written, or OSError and then nothing."""
         with self._changing:
             manifest = self.find(uid, snapshot_id)
             if manifest is None:
                 raise NotFound(f"there is no complete snapshot {snapshot_id}")
+            if not self.believed(uid, snapshot_id):
+                raise Conflict(f"snapshot {snapshot_id} is damaged: {manifest.damage}", "It can only be deleted.")
             amended = replace(manifest, **changes)
             if amended != manifest:
-                files.write(self.path(uid, snapshot_id) / NAME, MANIFEST.dump_json(amended))
+                manifests.write(self.path(uid, snapshot_id), amended, self._seal)
             return amended
 
-    def misfit(self, manifest: Manifest) -> str:
-        """The first file that has another size than the manifest tells, as a sentence; empty if all fit."""
-        for name, expected in manifest.files.items():
-            try:
-                actual = (self.path(manifest.workspace_uid, manifest.id) / name).stat().st_size
-            except FileNotFoundError:
-                return f"{name} is missing, it should have {expected} bytes"
-            if actual != expected:
-                return f"{name} has {actual} bytes, it should have {expected} bytes"
-        return ""
+    def believed(self, uid: str, snapshot_id: str) -> bool:
+        """Whether its manifest is what was written: only then does anything count that stands in it."""
+        return manifests.believed(self.path(uid, snapshot_id), self._seal)
+
+    def adopt(self, seal: Seal) -> None:
+        """Seal every manifest there is, whoever wrote it: those of a version that knew no seals. Raises OSError."""
+        for uid in self.workspaces():
+            for folder in (self._folder / uid).iterdir():
+                if not folder.name.endswith((PARTIAL, GONE)):
+                    manifests.adopt(folder, seal)
 
     def usable(self, uid: str, snapshot_id: str) -> Manifest:
         """The manifest, if no damage is known and every file has its size; contents are not read.
@@ -132,17 +130,13 @@ class Snapshots:
         manifest = self.find(uid, snapshot_id)
         if manifest is None:
             raise Missing(f"there is no complete snapshot {snapshot_id}")
-        damage = manifest.damage or self.misfit(manifest)
+        damage = manifest.damage or contents.misfit(self.path(uid, snapshot_id), manifest)
         if damage:
-            self.amend(uid, snapshot_id, damage=damage)
+            if self.believed(uid, snapshot_id):
+                self.amend(uid, snapshot_id, damage=damage)
             hint = "Choose an older snapshot, or start fresh from the files."
             raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", hint)
         return manifest
-
-    def retain(self, uid: str, keep: int) -> None:
-        """Withdraw all but the newest `keep` (at least one) and the pinned ones. Raises OSError."""
-        with self._changing:
-            self._withdraw(uid, [manifest.id for manifest in surplus(self.complete(uid), keep)])
 
     def withdraw(self, uid: str, snapshot_id: str) -> None:
         """Take its name away for good; its bytes go with `sweep`. Nothing happens if it is not there. Raises OSError.
@@ -155,6 +149,12 @@ class Snapshots:
     def sweep(self, uid: str) -> None:
         """Delete the bytes of what was withdrawn, which can be gigabytes. Raises OSError if some stay."""
         self._remove_all_named(uid, GONE)
+
+    def leaving(self, uid: str) -> tuple[str, ...]:
+        """Ids of the withdrawn ones of which bytes are still there."""
+        folder = self._folder / uid
+        names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+        return tuple(sorted(name.removesuffix(GONE) for name in names if name.endswith(GONE)))
 
     def remove_all(self, uid: str) -> None:
         """Delete every snapshot of a workspace. Raises OSError if some stays."""

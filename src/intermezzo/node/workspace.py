@@ -176,7 +176,8 @@ class Workspace:
             await engine.settle(self.uid)
             sandbox = self.sandbox
             if sandbox and sandbox.saving_as:
-                if snapshots.find(self.uid, sandbox.saving_as):
+                saved = snapshots.find(self.uid, sandbox.saving_as)
+                if saved and not saved.damage:
                     await self.end_sandbox()
                 elif self.living:
                     await engine.thaw(sandbox)
