@@ -53,8 +53,8 @@ def start(ground: Ground, uid: str, token: int) -> StartOrder:
     return StartOrder(uid, token, f"operation-{token}", ground.sandbox(uid))
 
 
-def pause(uid: str, token: int, *, keep: int = 2) -> PauseOrder:
-    return PauseOrder(uid, token, f"operation-{token}", f"{uid}-snapshot-{token}", keep)
+def pause(uid: str, token: int) -> PauseOrder:
+    return PauseOrder(uid, token, f"operation-{token}", f"{uid}-snapshot-{token}")
 
 
 def resume(ground: Ground, uid: str, token: int, snapshot_id: str) -> ResumeOrder:
@@ -193,12 +193,12 @@ class ClusterContract:
         assert seen.sandbox is None
         assert seen.snapshots == ()
 
-    async def test_older_snapshots_go_when_a_newer_one_is_complete(self, ground: Ground, uid: str) -> None:
+    async def test_a_pause_deletes_no_older_snapshot(self, ground: Ground, uid: str) -> None:
         await carry_out(ground, start(ground, uid, 1))
         for token in (2, 4, 6):
-            seen = await carry_out(ground, pause(uid, token, keep=2))
+            seen = await carry_out(ground, pause(uid, token))
             await carry_out(ground, resume(ground, uid, token + 1, f"{uid}-snapshot-{token}"))
-        assert {snapshot.id for snapshot in seen.snapshots} == {f"{uid}-snapshot-4", f"{uid}-snapshot-6"}
+        assert {snapshot.id for snapshot in seen.snapshots} == {f"{uid}-snapshot-{token}" for token in (2, 4, 6)}
 
     async def test_a_stop_ends_the_sandbox_and_keeps_snapshots(self, ground: Ground, uid: str) -> None:
         await carry_out(ground, start(ground, uid, 1))
@@ -290,19 +290,17 @@ class ClusterContract:
     async def test_a_volume_that_never_was_is_discarded_without_more_ado(self, ground: Ground, uid: str) -> None:
         await ground.cluster.discard(f"{uid}-never")
 
-    async def test_a_pinned_snapshot_outlives_newer_ones_until_it_is_unpinned(self, ground: Ground, uid: str) -> None:
-        oldest = f"{uid}-snapshot-2"
+    async def test_a_pin_is_seen_until_it_is_taken_back_and_both_may_be_said_twice(
+        self, ground: Ground, uid: str
+    ) -> None:
+        wanted = f"{uid}-snapshot-2"
         await carry_out(ground, start(ground, uid, 1))
-        await carry_out(ground, pause(uid, 2, keep=1))
-        await ground.cluster.tend(SnapshotOrder(uid, oldest, SnapshotChange.PIN))
-        await ground.cluster.tend(SnapshotOrder(uid, oldest, SnapshotChange.PIN))
-        await carry_out(ground, resume(ground, uid, 3, oldest))
-        seen = await carry_out(ground, pause(uid, 4, keep=1))
-        assert {(s.id, s.pinned) for s in seen.snapshots} == {(oldest, True), (f"{uid}-snapshot-4", False)}
-        await ground.cluster.tend(SnapshotOrder(uid, oldest, SnapshotChange.UNPIN))
-        await carry_out(ground, resume(ground, uid, 5, f"{uid}-snapshot-4"))
-        seen = await carry_out(ground, pause(uid, 6, keep=1))
-        assert [snapshot.id for snapshot in seen.snapshots] == [f"{uid}-snapshot-6"]
+        await carry_out(ground, pause(uid, 2))
+        for change, pinned in ((SnapshotChange.PIN, True), (SnapshotChange.UNPIN, False)):
+            for _ in range(2):
+                await ground.cluster.tend(SnapshotOrder(uid, wanted, change))
+                seen = await ground.cluster.observe(uid)
+                assert [(snapshot.id, snapshot.pinned) for snapshot in seen.snapshots] == [(wanted, pinned)]
 
     async def test_a_withdrawn_snapshot_is_gone_at_once_and_the_session_untouched(
         self, ground: Ground, uid: str
@@ -312,7 +310,7 @@ class ClusterContract:
         live = await carry_out(ground, resume(ground, uid, 3, f"{uid}-snapshot-2"))
         order = SnapshotOrder(uid, f"{uid}-snapshot-2", SnapshotChange.WITHDRAW)
         await ground.cluster.tend(order)
-        seen = await ground.cluster.observe(uid)
+        seen = await ground.until(uid, lambda seen: not seen.leaving)
         assert seen.snapshots == ()
         assert sandbox_id(seen) == sandbox_id(live)
         await ground.cluster.tend(order)

@@ -390,8 +390,12 @@ async def test_a_policy_decides_how_many_snapshots_stay(world: World) -> None:
         await world.settle()
         await world.plane.resume(KEY, "ada")
         await world.settle()
+    await world.plane.retention.look()
+    await world.settle()
     assert len((await world.seen("exp")).snapshots) == 4
     await world.plane.conditions.delete(Sort.POLICY, "four")
     await world.plane.pause(KEY, "ada")
+    await world.settle()
+    await world.plane.retention.look()
     await world.settle()
     assert len((await world.seen("exp")).snapshots) == world.plane.context.limits.keep_snapshots

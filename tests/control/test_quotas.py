@@ -53,11 +53,11 @@ async def test_spare_snapshots_go_first_the_oldest_of_them_and_the_ledger_tells(
         await resumed(world, EXP)
     newest, oldest = await snapshots_of(world, EXP)
     allow(world, snapshot_bytes=await bytes_there(world) - 1)
-    await world.plane.snapshot_room.tidy()
+    await world.plane.retention.look()
     await world.settle()
     assert await snapshots_of(world, EXP) == [newest]
-    (entry,) = [e for e in await world.store.ledger() if e.event is Event.SNAPSHOT_DELETED]
-    assert (entry.actor, entry.details["snapshot_id"]) == ("quota", oldest)
+    (entry,) = [e for e in await world.store.ledger() if e.event is Event.SNAPSHOT_EXPIRED]
+    assert (entry.details["reason"], entry.details["snapshot_id"]) == ("over-quota", oldest)
 
 
 async def test_what_would_be_missed_stays_however_little_is_allowed() -> None:
@@ -70,7 +70,7 @@ async def test_what_would_be_missed_stays_however_little_is_allowed() -> None:
     newest, older = await snapshots_of(world, EXP)
     await world.plane.pin_snapshot(EXP, older)
     allow(world, snapshot_bytes=0)
-    await world.plane.snapshot_room.tidy()
+    await world.plane.retention.look()
     await world.settle()
     assert await snapshots_of(world, EXP) == [newest, older]
     assert len(await snapshots_of(world, OTHER)) == 1
@@ -85,7 +85,7 @@ async def test_what_goes_for_one_quota_counts_for_all_that_it_is_under() -> None
     found = await world.plane.snapshots(EXP)
     allowed = Allowance(snapshot_bytes=await bytes_there(world) - 1)
     world.plane.context.policies = (Policy(name="bytes", quotas={Per.USER: allowed, Per.NAMESPACE: allowed}),)
-    await world.plane.snapshot_room.tidy()
+    await world.plane.retention.look()
     await world.settle()
     assert await snapshots_of(world, EXP) == [each.manifest.id for each in found[:-1]]
 
@@ -97,7 +97,7 @@ async def test_what_is_within_the_quota_is_left_alone() -> None:
         await paused_once(world, EXP)
         await resumed(world, EXP)
     allow(world, snapshot_bytes=await bytes_there(world))
-    await world.plane.snapshot_room.tidy()
+    await world.plane.retention.look()
     assert len(await snapshots_of(world, EXP)) == 2
 
 
@@ -126,7 +126,7 @@ async def test_a_pause_whose_own_older_snapshots_make_room_is_made_and_they_go_a
     allow(world, snapshot_bytes=await bytes_there(world) + 10)
     await paused_once(world, EXP)
     assert (await world.get("exp")).phase is Phase.PAUSED
-    await world.plane.snapshot_room.tidy()
+    await world.plane.retention.look()
     await world.settle()
     assert len(await snapshots_of(world, EXP)) == 1
     await resumed(world, EXP)
@@ -164,11 +164,11 @@ async def test_homes_count_as_they_were_measured_last() -> None:
     allow(world, home_bytes=10)
     world.cluster.world.volumes[exp.volume_id]["data.bin"] = b"x" * 11
     await world.create("before-it-was-measured")
-    await world.plane.snapshot_room.homes.measure()
+    await world.plane.homes.measure()
     with pytest.raises(Refused, match=r"of home allowed \(policy bytes\)"):
         await world.create("after")
     del world.cluster.world.volumes[exp.volume_id]["data.bin"]
-    await world.plane.snapshot_room.homes.measure()
+    await world.plane.homes.measure()
     await world.create("after")
 
 

@@ -52,6 +52,8 @@ async def test_fr46_the_newest_and_the_pinned_remain(world: World) -> None:
     (oldest,) = await paused(world, 0)
     await world.plane.pin_snapshot(EXP, oldest)
     later = await paused(world, 1, 2, 3, 4)
+    await world.plane.retention.look()
+    await world.settle()
     assert list(await listed(world)) == [*reversed(later[1:]), oldest]
     await resumed(world, oldest)
     assert (await world.run("exp", "print(x)")).strip() == "0"

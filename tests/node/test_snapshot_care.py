@@ -76,25 +76,6 @@ def test_a_verification_that_a_killed_agent_left_is_done_by_the_next(node: Node,
     assert (found.damage, found.verified_at >= found.verify_asked_at > 0) == ("", True)
 
 
-def test_fr46_three_newest_and_the_pinned_remain_with_exactly_their_bytes(
-    node: Node, uid: str, volume: str, notebook: Notebook
-) -> None:
-    for number in range(5):
-        node.carry_out(PauseOrder(uid, 10 + 2 * number, "pause", f"s{number}", 3))
-        if number == 0:
-            assert tend(node, uid, "s0", SnapshotChange.PIN).status_code == 202
-        node.carry_out(ResumeOrder(uid, 11 + 2 * number, "resume", f"s{number}", specification(volume)))
-    listed = node.observe(uid).snapshots
-    assert [snapshot.id for snapshot in listed] == ["s4", "s3", "s2", "s0"]
-    folder = node.configuration.snapshot_dir / uid
-
-    def on_disk() -> int:
-        return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file() and f.name != "manifest.json")
-
-    until(lambda: len(list(folder.iterdir())) == 4, "what was withdrawn is swept")
-    assert on_disk() == sum(snapshot.bytes for snapshot in listed)
-
-
 def test_a_withdrawn_snapshot_leaves_the_disk_and_the_session_runs_on(
     node: Node, uid: str, volume: str, notebook: Notebook
 ) -> None:

@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from intermezzo.domain.errors import NotFound
 from intermezzo.domain.snapshot import Manifest
@@ -43,29 +41,19 @@ def test_what_was_left_unfinished_is_discarded_and_nothing_else(snapshots: Snaps
     assert snapshots.complete("ws") == (whole,)
 
 
-# Each example waits for the disk several times: how long that takes is not what is asked.
-@settings(deadline=None, max_examples=40)
-@given(count=st.integers(1, 6), keep=st.integers(0, 7))
-def test_the_newest_are_kept_and_never_none(tmp_path_factory: pytest.TempPathFactory, count: int, keep: int) -> None:
-    snapshots = Snapshots(tmp_path_factory.mktemp("snapshots"))
-    names = [made(snapshots, f"s{n}", n).id for n in range(count)]
-    snapshots.retain("ws", keep)
-    assert [m.id for m in snapshots.complete("ws")] == names[::-1][: max(keep, 1)]
-    snapshots.sweep("ws")
-    assert {entry.name for entry in snapshots.path("ws", names[0]).parent.iterdir()} == set(names[::-1][: max(keep, 1)])
-
-
 def test_settling_removes_partials_only_and_a_sweep_only_what_was_withdrawn(snapshots: Snapshots) -> None:
     made(snapshots, "one", 1)
     made(snapshots, "two", 2)
     partial = snapshots.begin("ws", "three")
-    snapshots.retain("ws", 1)
+    snapshots.withdraw("ws", "one")
+    assert snapshots.leaving("ws") == ("one",)
     withdrawn = snapshots.path("ws", "one.deleting")
     snapshots.discard_partials("ws")
     assert (withdrawn.exists(), partial.exists()) == (True, False)
     snapshots.begin("ws", "three")
     snapshots.sweep("ws")
     assert (withdrawn.exists(), partial.exists()) == (False, True)
+    assert snapshots.leaving("ws") == ()
 
 
 def test_a_file_that_is_missing_or_of_another_size_is_damage_and_stays_on_record(snapshots: Snapshots) -> None:
@@ -149,34 +137,6 @@ def test_a_clock_that_was_set_back_does_not_leave_a_verification_due(snapshots: 
     _in_a_thread(partial(checksums.verify, snapshots, asked, 1, threading.Event()))
     found = snapshots.find("ws", "one")
     assert found and not found.verification_due
-
-
-def test_fr46_the_newest_and_the_pinned_stay_whatever_their_age(snapshots: Snapshots) -> None:
-    day = 24 * 60 * 60 * 1000
-    for age in range(5):
-        made(snapshots, f"s{age}", (1000 - age) * day, content=b"x" * (age + 1))
-    snapshots.amend("ws", "s4", pinned=True)
-    snapshots.retain("ws", 3)
-    snapshots.sweep("ws")
-    left = snapshots.complete("ws")
-    assert [m.id for m in left] == ["s0", "s1", "s2", "s4"]
-    folder = snapshots.path("ws", "s0").parent
-    images = [f for f in folder.rglob("*") if f.is_file() and f.name != "manifest.json"]
-    assert sum(f.stat().st_size for f in images) == sum(m.bytes for m in left)
-
-
-def test_fr46_a_newest_of_400_days_stays(snapshots: Snapshots) -> None:
-    made(snapshots, "old", at=0)
-    snapshots.retain("ws", 0)
-    assert [m.id for m in snapshots.complete("ws")] == ["old"]
-
-
-def test_a_damaged_one_takes_no_place_from_a_whole_one(snapshots: Snapshots) -> None:
-    for at, name in enumerate(["oldest", "whole", "broken"]):
-        made(snapshots, name, at)
-    snapshots.amend("ws", "broken", damage="pages.img is missing")
-    snapshots.retain("ws", 1)
-    assert [m.id for m in snapshots.complete("ws")] == ["broken", "whole"]
 
 
 def test_what_is_withdrawn_is_gone_at_once_and_its_bytes_later(snapshots: Snapshots) -> None:

@@ -16,6 +16,7 @@ from intermezzo.domain.kind import Kind
 from intermezzo.domain.orders import Sandbox
 from intermezzo.domain.policy import Keeps, Place, Policy, Said, said
 from intermezzo.domain.quota import place_of
+from intermezzo.domain.retention import Terms
 from intermezzo.domain.server import Server
 from intermezzo.domain.workspace import Workspace
 from intermezzo.ports.clock import Clock
@@ -26,11 +27,14 @@ from intermezzo.ports.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a start or resume may take before it is given up, in milliseconds, and how many snapshots are kept."""
+    """How long a start or resume may take before it is given up, in milliseconds; and where no policy says otherwise,
+    how many snapshots stay, for how long (0: without end), and how long before that owners are warned, in seconds."""
 
     start_ms: int = 120_000
     resume_ms: int = 600_000
     keep_snapshots: int = 2
+    snapshot_age_s: int = 0
+    snapshot_warn_s: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,13 @@ class Context:
         """Whether a pause should keep the live session: as a policy says, else as the kind does."""
         place = about if isinstance(about, Place) else place_of(about)
         keeps = self.said(place).rules.pause_keeps
+    def terms(self, about: Workspace | Place) -> Terms:
+        """What holds for its snapshots: as policies say, else as the settings do."""
+        rules, limits = self.said(about).rules, self.limits
+        age = limits.snapshot_age_s if rules.snapshot_age_s is None else rules.snapshot_age_s
+        warn = limits.snapshot_warn_s if rules.snapshot_warn_s is None else rules.snapshot_warn_s
+        return Terms(rules.keep_snapshots or limits.keep_snapshots, age * 1000, warn * 1000)
+
         kind = self.kinds.get(place.kind)
         return keeps is Keeps.PROCESS if keeps is not None else kind is None or kind.keeps_process
 

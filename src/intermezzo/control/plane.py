@@ -16,9 +16,10 @@ from intermezzo.control.notices.notices import Notices
 from intermezzo.control.queries import Queries
 from intermezzo.control.queue.preemption import Preemption
 from intermezzo.control.quotas.quotas import QuotaQueries
-from intermezzo.control.quotas.snapshot_room import SnapshotRoom
+from intermezzo.control.quotas.stored import Homes
 from intermezzo.control.runs import Runs
 from intermezzo.control.schedules.schedules import Schedules
+from intermezzo.control.storage.retention import Retention
 from intermezzo.control.storage.snapshots import Snapshots
 from intermezzo.control.storage.volumes import Volumes
 from intermezzo.domain.idle import Decision
@@ -46,7 +47,8 @@ class ControlPlane(
         Runs.__init__(self, context, self)
         Schedules.__init__(self, context, self)
         Snapshots.__init__(self, context)
-        self.snapshot_room = SnapshotRoom(context, self)
+        self.homes = Homes(context)
+        self.retention = Retention(context)
         self.idle_rule = IdleRule(context, self, self, self.warnings.long_enough)
         self.preemption = Preemption(context, self, self.decisions, self._decided_now)
 
@@ -59,7 +61,8 @@ class ControlPlane(
             group.create_task(self.keep_told())
             group.create_task(self.timetable.run())
             group.create_task(self.idle_rule.run())
-            group.create_task(self.snapshot_room.run())
+            group.create_task(self.homes.run())
+            group.create_task(self.retention.run())
             group.create_task(self.preemption.run())
 
     def decisions(self) -> Mapping[str, Decision]:

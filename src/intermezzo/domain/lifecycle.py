@@ -100,8 +100,12 @@ def _report(seen: Observed, token: int, kind: str) -> OrderReport | None:
 
 
 def _at_rest(workspace: Workspace, seen: Observed) -> Action:
-    if workspace.unwanted:
-        return Withdraw(workspace.unwanted)
+    """What nobody wants any more is cleared away when there is nothing else to do: a disk may refuse for long."""
+    action = _settled(workspace, seen)
+    return Withdraw(workspace.unwanted) if workspace.unwanted and isinstance(action, Rest) else action
+
+
+def _settled(workspace: Workspace, seen: Observed) -> Action:
     match workspace.phase:
         case Phase.RUNNING:
             if seen.sandbox is None:

@@ -23,8 +23,13 @@ class Sort(StrEnum):
     PREEMPTED = "preempted"
     PAUSE_FAILED = "pause-failed"
     RESUME_FAILED = "resume-failed"
+    SNAPSHOT_EXPIRING = "snapshot-expiring"
+    SNAPSHOT_DAMAGED = "snapshot-damaged"
     ANNOUNCEMENT = "announcement"
 
+
+OF_A_SNAPSHOT = frozenset({Sort.SNAPSHOT_EXPIRING, Sort.SNAPSHOT_DAMAGED})
+"""Those that speak of one snapshot; their occasion begins with its id."""
 
 SAID_BY_THE_STATE = frozenset({Sort.PAUSE_FAILED, Sort.RESUME_FAILED})
 """What a workspace's row and page say anyway, with the reason and the ways out; for people who look at neither."""
@@ -57,6 +62,11 @@ class Notice:
     since: int = 0
     expires_at: int = 0
     dismissed_at: int = 0
+
+    @property
+    def snapshot_id(self) -> str:
+        """The snapshot that it speaks of; empty where it speaks of none."""
+        return self.occasion.partition(" ")[0] if self.sort in OF_A_SNAPSHOT else ""
 
     def in_force(self, now: int) -> bool:
         """Whether it has not ended."""

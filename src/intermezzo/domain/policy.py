@@ -80,6 +80,8 @@ class Rules:
 
     pause_keeps: Keeps | None = None
     keep_snapshots: int | None = None
+    snapshot_age_s: int | None = None
+    snapshot_warn_s: int | None = None
     warn_before_s: int | None = None
     keep_awake_longest_s: int | None = None
     recovery_text: str | None = None
@@ -120,8 +122,8 @@ DEFAULTS = Rules(
     priority=0,
     preemptible=False,
 )
-"""What holds where no policy says anything. What a pause keeps is then up to the kind, how many snapshots stay up to
-the installation's settings."""
+"""What holds where no policy says anything. What a pause keeps is then up to the kind, how many snapshots stay and for
+how long up to the installation's settings."""
 
 
 def said(policies: Iterable[Policy], place: Place) -> Said:

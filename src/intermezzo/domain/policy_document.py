@@ -18,12 +18,15 @@ KIND = "WorkspacePolicy"
 
 MOST_SNAPSHOTS = 1000
 LONGEST_S = 366 * 86_400
+OLDEST_S = 10 * LONGEST_S
 HIGHEST_PRIORITY = 1_000_000
 RECOVERY_LENGTH = 2000
 
 FIELDS = {
     "pause_keeps": "pauseKeeps",
     "keep_snapshots": "snapshots.keep",
+    "snapshot_age_s": "snapshots.maxAgeSeconds",
+    "snapshot_warn_s": "snapshots.warnBeforeSeconds",
     "warn_before_s": "idle.warnBeforeSeconds",
     "keep_awake_longest_s": "keepAwake.longestSeconds",
     "recovery_text": "recoveryText",
@@ -64,13 +67,15 @@ def _match(match: Fields) -> Match:
 
 def _rules(spec: Fields) -> Rules:
     snapshots, idle, awake = spec.maybe("snapshots"), spec.maybe("idle"), spec.maybe("keepAwake")
-    _only(snapshots, {"keep"})
+    _only(snapshots, {"keep", "maxAgeSeconds", "warnBeforeSeconds"})
     _only(idle, {"warnBeforeSeconds"})
     _only(awake, {"longestSeconds"})
     keeps = spec.text("pauseKeeps", "", like=_KEEPS) if spec.has("pauseKeeps") else ""
     return Rules(
         pause_keeps=Keeps(keeps) if keeps else None,
         keep_snapshots=_number(snapshots, "keep", 1, MOST_SNAPSHOTS),
+        snapshot_age_s=_number(snapshots, "maxAgeSeconds", 0, OLDEST_S),
+        snapshot_warn_s=_number(snapshots, "warnBeforeSeconds", 0, LONGEST_S),
         warn_before_s=_number(idle, "warnBeforeSeconds", 0, LONGEST_S),
         keep_awake_longest_s=_number(awake, "longestSeconds", 0, LONGEST_S),
         recovery_text=spec.text("recoveryText", "", longest=RECOVERY_LENGTH) if spec.has("recoveryText") else None,

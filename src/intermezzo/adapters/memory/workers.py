@@ -9,6 +9,7 @@ from collections.abc import Generator
 from intermezzo.adapters.memory.world import LiveSandbox, SavedSession, World
 from intermezzo.domain.compatibility import obstacles
 from intermezzo.domain.orders import (
+    ForkOrder,
     Order,
     PauseOrder,
     Problem,
@@ -42,6 +43,8 @@ def steps(world: World, order: Order) -> Steps:
             return _pause(world, order)
         case ResumeOrder():
             return _resume(world, order)
+        case ForkOrder():
+            return _fork(world, order)
         case StopOrder():
             return _stop(world, order)
         case RemoveOrder():
@@ -87,7 +90,6 @@ def _pause(world: World, order: PauseOrder) -> Steps:
     except (OrderFailed, GeneratorExit) as stopped:
         _give_back(world, live, order, lost=isinstance(stopped, OrderFailed) and stopped.problem.code == SESSION_LOST)
         raise
-    world.retain(order.workspace_uid, order.keep_snapshots)
     return (yield from _end_in_steps(world, live))
 
 
@@ -104,7 +106,7 @@ def _resume(world: World, order: ResumeOrder) -> Steps:
     try:
         yield "accepted"
         node = world.node_for(order.node, order.sandbox)
-        saved = _restorable(world, order, node)
+        saved = _restorable(world, order, order.workspace_uid, node)
         made = world.create(order.workspace_uid, order.token, order.sandbox, saved.memory.image(), node)
         yield "restored"
         _require_alive(world, made)
@@ -115,10 +117,38 @@ def _resume(world: World, order: ResumeOrder) -> Steps:
     return "answering"
 
 
-def _restorable(world: World, order: ResumeOrder, node: Node) -> SavedSession:
+def _fork(world: World, order: ForkOrder) -> Steps:
+    """The copy is nobody's until the fork is there: it goes with whatever fails."""
+    made = None
+    new, old = order.sandbox.volume_id, order.origin_volume_id
+    try:
+        yield "accepted"
+        node = world.node_for(order.node, order.sandbox)
+        world.read[order.workspace_uid] = (order.origin_uid, order.snapshot_id)
+        world.volumes.setdefault(new, dict(world.volumes.get(old, {})))
+        yield "copied"
+        saved = _restorable(world, order, order.origin_uid, node)
+        made = world.create(order.workspace_uid, order.token, order.sandbox, saved.memory.image(), node)
+        yield "restored"
+        _require_alive(world, made)
+        world.rename(made)
+        yield "renamed"
+        _require_alive(world, made)
+        made.state = SandboxState.RUNNING
+    except (OrderFailed, GeneratorExit):
+        _end(world, made)
+        world.volumes.pop(new, None)
+        raise
+    finally:
+        world.read.pop(order.workspace_uid, None)
+    return "answering"
+
+
+def _restorable(world: World, order: ResumeOrder | ForkOrder, uid: str, node: Node) -> SavedSession:
+    """The snapshot that an order wants, of the workspace `uid`."""
     if world.sandbox_of(order.workspace_uid):
         raise OrderFailed(Problem("already_running", "There is a live session already; it was left alone."))
-    found = world.find(order.workspace_uid, order.snapshot_id)
+    found = world.find(uid, order.snapshot_id)
     if found is None:
         raise OrderFailed(Problem("snapshot_missing", f"There is no complete snapshot {order.snapshot_id}."))
     if found.manifest.damage:
@@ -142,6 +172,8 @@ def _remove(world: World, order: RemoveOrder) -> Steps:
     live = world.sandbox_of(order.workspace_uid)
     if live:
         yield (yield from _end_in_steps(world, live))
+    if world.is_read(order.workspace_uid):
+        raise OrderFailed(Problem("conflict", "A fork is being made from one of its snapshots."))
     world.saved.pop(order.workspace_uid, None)
     world.volumes.pop(order.volume_id, None)
     return "sandbox_gone"

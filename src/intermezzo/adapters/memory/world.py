@@ -12,7 +12,7 @@ from intermezzo.domain.compatibility import Site
 from intermezzo.domain.kind import EMBEDDED
 from intermezzo.domain.orders import Endpoint, Sandbox, SandboxSpec, SandboxState
 from intermezzo.domain.resources import EngineInfo, Node, Resources
-from intermezzo.domain.snapshot import Manifest, newest_first, surplus
+from intermezzo.domain.snapshot import Manifest, newest_first
 from intermezzo.ports.clock import Clock
 
 _FIRST_PORT = 20_000
@@ -74,7 +74,8 @@ class World:
     """Everything there is. `violations` must stay empty; each is a plain sentence.
 
     `digests` maps the name of an environment to its digest, the name itself unless said otherwise. `damaged` are
-    snapshots, by workspace and id, whose content is not what was saved. Sandboxes are told to be at ports from
+    snapshots, by workspace and id, whose content is not what was saved; `read` are those, by the fork's uid, that forks
+    are being made from. What is `stubborn` keeps the original's identity in a fork, and says nothing. Sandboxes are told to be at ports from
     `first_port` on; whoever wants something to answer there puts it there.
     """
 
@@ -89,6 +90,8 @@ class World:
     damaged: set[tuple[str, str]] = field(default_factory=set)
     processes: ProcessTable = field(default_factory=ProcessTable)
     first_port: int = _FIRST_PORT
+    read: dict[str, tuple[str, str]] = field(default_factory=dict)
+    stubborn: bool = False
     _by_workspace: dict[str, LiveSandbox] = field(default_factory=dict)
     _held: dict[str, Resources] = field(default_factory=dict)
     _serial: "count[int]" = field(default_factory=lambda: count(1))
@@ -101,6 +104,8 @@ class World:
         """A new sandbox, still starting."""
         serial = next(self._serial)
         live = LiveSandbox(workspace_uid, token, f"sandbox-{serial}", node, self.first_port + 2 * serial, spec, memory)
+        memory.token = memory.token or spec.access_token
+        memory.path = memory.path or spec.base_path
         self.sandboxes[live.id] = live
         self._by_workspace.setdefault(workspace_uid, live)
         for volume_id in spec.volume_ids:
@@ -109,6 +114,15 @@ class World:
         self._held[node.name] = self._held.get(node.name, Resources()) + spec.limits
         self._check(live)
         return live
+
+    def rename(self, live: LiveSandbox) -> None:
+        """Give what was restored in it the identity of its own specification, unless it is `stubborn`."""
+        if not self.stubborn:
+            self.processes.rename(live.memory, live.spec.access_token, live.spec.base_path, self.clock.now())
+
+    def is_read(self, workspace_uid: str) -> bool:
+        """Whether a fork is being made from a snapshot of it."""
+        return any(uid == workspace_uid for uid, _ in self.read.values())
 
     def end(self, live: LiveSandbox) -> None:
         """The sandbox and what was in its memory are gone."""
@@ -143,11 +157,6 @@ class World:
     def discard(self, workspace_uid: str, snapshot_id: str) -> None:
         """That snapshot is gone; no matter if it never was."""
         self.saved[workspace_uid] = [s for s in self.saved.get(workspace_uid, []) if s.manifest.id != snapshot_id]
-
-    def retain(self, workspace_uid: str, keep: int) -> None:
-        """Of the workspace's snapshots the newest so many stay, and the pinned ones."""
-        for manifest in surplus(self.manifests(workspace_uid), keep):
-            self.discard(workspace_uid, manifest.id)
 
     def manifests(self, workspace_uid: str) -> tuple[Manifest, ...]:
         """The workspace's complete snapshots, newest first."""

@@ -23,6 +23,8 @@ def rules(context: Context, workspace: Workspace) -> list[Rule]:
     standing = Rules(
         pause_keeps=Keeps.PROCESS if context.keeps_process(workspace) else Keeps.FILES,
         keep_snapshots=context.limits.keep_snapshots,
+        snapshot_age_s=context.limits.snapshot_age_s,
+        snapshot_warn_s=context.limits.snapshot_warn_s,
     )
     found = []
     for each in fields(Rules):

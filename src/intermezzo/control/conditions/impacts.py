@@ -42,6 +42,8 @@ async def of_policies(context: Context, policies: Collection[Policy]) -> Impact:
 RULES = {
     "pause_keeps": "what a pause keeps",
     "keep_snapshots": "how many snapshots stay",
+    "snapshot_age_s": "how long snapshots stay",
+    "snapshot_warn_s": "when its owner is warned that a snapshot goes",
     "warn_before_s": "when its owner is warned",
     "keep_awake_longest_s": "how long it can be kept awake",
     "recovery_text": "what its owner is told after a failure",

@@ -54,8 +54,7 @@ def make_order(context: Context, workspace: Workspace, kind: OrderKind) -> Order
             return ResumeOrder(uid, token, operation_id, operation.snapshot_id, spec, node)
         case "pause":
             assert operation is not None
-            keep = context.said(workspace).rules.keep_snapshots or context.limits.keep_snapshots
-            return PauseOrder(uid, token, operation_id, operation.snapshot_id, keep)
+            return PauseOrder(uid, token, operation_id, operation.snapshot_id)
         case "stop":
             return StopOrder(uid, token, operation_id)
         case "remove":

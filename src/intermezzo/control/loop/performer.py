@@ -125,13 +125,21 @@ class Performer:
         return True
 
     async def _withdraw(self, workspace: Workspace, snapshot_ids: tuple[str, ...]) -> bool:
-        for snapshot_id in snapshot_ids:
-            order = SnapshotOrder(workspace.uid, snapshot_id, SnapshotChange.WITHDRAW)
-            try:
-                await self._context.cluster.tend(order)
-            except (Unreachable, Conflict):
-                return False
-        await self._context.store.save(workspace.with_(unwanted=()))
+        """Ask for it again until the node has neither name nor bytes of it: only then is a deletion done."""
+        try:
+            for snapshot_id in snapshot_ids:
+                await self._context.cluster.tend(SnapshotOrder(workspace.uid, snapshot_id, SnapshotChange.WITHDRAW))
+            seen = await self._context.cluster.observe(workspace.uid)
+        except (Unreachable, Conflict):
+            return False
+        there = {*seen.leaving, *(manifest.id for manifest in seen.snapshots)}
+        left = tuple(each for each in snapshot_ids if each in there)
+        if left == snapshot_ids:
+            return False
+        now = self._context.clock.now()
+        gone = [each for each in snapshot_ids if each not in there]
+        facts = [entries.entry(workspace, Event.SNAPSHOT_GONE, now, snapshot_id=each) for each in gone]
+        await self._context.store.save(workspace.with_(unwanted=left), [replace(each, source="node") for each in facts])
         return True
 
     async def _forget(self, workspace: Workspace) -> bool:

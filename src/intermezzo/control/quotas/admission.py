@@ -13,12 +13,13 @@ from intermezzo.control.quotas.stored import (
     snapshot_bytes,
     snapshots_if_counted,
     snapshots_of,
-    spare,
 )
+from intermezzo.control.storage.holdings import holdings
 from intermezzo.domain.amounts import amount_of, number
 from intermezzo.domain.errors import Conflict, Refused, Unreachable
 from intermezzo.domain.names import fold
 from intermezzo.domain.quota import HOME, SNAPSHOTS, Quota, counted, exceeded, place_of
+from intermezzo.domain.retention import Holding, spare
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.tally import NO_QUOTAS, Quotas
 from intermezzo.domain.workspace import Workspace
@@ -71,7 +72,8 @@ async def _require_bytes(context: Context, quotas: Sequence[Quota]) -> None:
 
 
 async def _require_snapshot_fits(context: Context, workspace: Workspace, quota: Quota) -> None:
-    together = _together(quota, await context.store.workspaces())
+    everyone = await context.store.workspaces()
+    together = _together(quota, everyone)
     try:
         sandbox = (await context.cluster.observe(workspace.uid)).sandbox
         there = await snapshots_of(context, together)
@@ -79,7 +81,11 @@ async def _require_snapshot_fits(context: Context, workspace: Workspace, quota: 
         return
     coming = sandbox.memory_bytes if sandbox is not None else 0
     used = snapshot_bytes(together, there)
-    may_go = [manifest for each in together for manifest in _replaceable(workspace, each, there.get(each.uid, ()))]
+    may_go = [
+        manifest
+        for held in holdings(context, everyone, there)
+        for manifest in (_replaceable(held) if held.workspace_uid == workspace.uid else spare(held))
+    ]
     if used - sum(manifest.bytes for manifest in may_go) + coming > quota.allowed[SNAPSHOTS]:
         raise Conflict(
             f"the snapshot of {workspace.key} would take about {amount_of('memory', coming)}, and "
@@ -92,11 +98,9 @@ def _together(quota: Quota, workspaces: Sequence[Workspace]) -> list[Workspace]:
     return [each for each in workspaces if quota.scope.covers(each.owner, place_of(each))]
 
 
-def _replaceable(paused: Workspace, workspace: Workspace, snapshots: Sequence[Manifest]) -> list[Manifest]:
-    """Which of its snapshots would not be missed once the new one of the workspace to be paused is there."""
-    if workspace.uid == paused.uid:
-        return [manifest for manifest in snapshots if not manifest.pinned]
-    return spare(workspace, snapshots)
+def _replaceable(paused: Holding) -> list[Manifest]:
+    """Which of its snapshots would not be missed once the new one is there."""
+    return [manifest for manifest in paused.snapshots if not manifest.pinned]
 
 
 def _deletable(paused: Workspace, together: Sequence[Workspace], there: Mapping[str, Sequence[Manifest]]) -> str:

@@ -14,7 +14,7 @@ from intermezzo.control.pacing import attempted
 from intermezzo.control.queue.rulebook import Rulebook
 from intermezzo.domain.errors import IntermezzoError, Unreachable
 from intermezzo.domain.quota import HOME, SNAPSHOTS, Quota
-from intermezzo.domain.snapshot import Manifest, surplus
+from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.workspace import Workspace
 
 MEASURED_EVERY_S = 300.0
@@ -58,12 +58,6 @@ async def snapshots_of(context: Context, workspaces: Iterable[Workspace]) -> Sna
         for uid, unwanted in wanted.items()
         if uid in seen
     }
-
-
-def spare(workspace: Workspace, snapshots: Iterable[Manifest]) -> list[Manifest]:
-    """Those that would not be missed: never a pinned one, the newest whole one, or what a resume would bring back."""
-    current = workspace.snapshot.id if workspace.snapshot else ""
-    return [manifest for manifest in surplus(snapshots, keep=1) if manifest.id != current]
 
 
 async def snapshots_if_counted(

@@ -49,9 +49,10 @@ class Snapshots:
         return [_as_it_stands(workspace, m, each) for m, each in zip(found, compared, strict=True)]
 
     async def pin_snapshot(self, key: WorkspaceKey, snapshot_id: str) -> None:
-        """Keep it, however many newer ones there are, until it is unpinned."""
+        """Keep it, whatever the rules say, until it is unpinned. Raises `Conflict` where it is going already."""
         await self._tend(key, snapshot_id, SnapshotChange.PIN)
 
+        await self._require_wanted(key, snapshot_id)
     async def unpin_snapshot(self, key: WorkspaceKey, snapshot_id: str) -> None:
         """Treat it by its age again, from the next pause on."""
         await self._tend(key, snapshot_id, SnapshotChange.UNPIN)
@@ -92,6 +93,20 @@ class Snapshots:
 
     async def _there(self, workspace: Workspace) -> list[Manifest]:
         return newest_first((await self._context.cluster.observe(workspace.uid)).snapshots)
+    async def _require_wanted(self, key: WorkspaceKey, snapshot_id: str) -> None:
+        """Nobody may be told that it stays while somebody else writes down that it goes: the record is written, so that
+        of the two one reads again."""
+        for _ in range(ATTEMPTS):
+            workspace = await self._context.store.get(key)
+            if snapshot_id in workspace.unwanted:
+                raise Conflict(f"snapshot {snapshot_id} is being deleted")
+            try:
+                await self._context.store.save(workspace)
+            except StaleWrite:
+                continue
+            return
+        raise Conflict(f"{key} is being changed by others all the time", "Try again.")
+
 
 
 async def chosen(context: Context, workspace: Workspace, snapshot_id: str = "") -> Manifest | None:
