@@ -10,6 +10,7 @@ import click
 from intermezzo.cli import (
     accounts,
     announce,
+    backup,
     credentials,
     doctor,
     idle,
@@ -49,6 +50,8 @@ def main(session: Session, config: Path | None, data_dir: Path | None, values: t
 for command in (
     service.up,
     service.down,
+    backup.backup,
+    backup.restore,
     doctor.doctor,
     workspaces.create,
     workspaces.list_,

@@ -5,6 +5,6 @@ makes no decision about any workspace.
 """
 
 from intermezzo.supervisor.losses import losses_told, lost
-from intermezzo.supervisor.service import down, running, up
+from intermezzo.supervisor.service import alone, down, running, up
 
-__all__ = ["down", "losses_told", "lost", "running", "up"]
+__all__ = ["alone", "down", "losses_told", "lost", "running", "up"]

@@ -235,6 +235,14 @@ def running(settings: Settings) -> dict[str, Any] | None:
 
 
 @contextmanager
+def alone(settings: Settings) -> Iterator[None]:
+    """See that nobody brings the installation up meanwhile. Raises `Conflict` if it is up."""
+    settings.run_dir.mkdir(parents=True, exist_ok=True)
+    with _only_one(settings.run_dir):
+        yield
+
+
+@contextmanager
 def _only_one(run_dir: Path) -> Iterator[None]:
     lock = run_dir / "lock"
     with lock.open("a+") as file:

@@ -48,17 +48,7 @@ class Database:
 
         Raises `InvalidInput` for a URL of another sort, `Refused` for tables newer than this program, `Unreachable`.
         """
-        parsed = make_url(url)
-        match parsed.drivername:
-            case "sqlite+aiosqlite":
-                database = cls(_sqlite(parsed))
-            case "postgresql+asyncpg":
-                database = cls(create_async_engine(parsed, pool_pre_ping=True, connect_args={"timeout": 10}))
-            case other:
-                hint = "Use sqlite+aiosqlite:///FILE or postgresql+asyncpg://…"
-                raise InvalidInput(
-                    f"database driver {other} is not supported", hint, {"database.url": "unknown driver"}
-                )
+        database = cls.connect(url)
         try:
             async with database.write() as connection:
                 await database.lock(connection, MIGRATION_LOCK)
@@ -67,6 +57,21 @@ class Database:
             await database.close()
             raise
         return database
+
+    @classmethod
+    def connect(cls, url: str) -> Self:
+        """The database with whatever tables it has. Raises `InvalidInput` for a URL of another sort, `Unreachable`."""
+        parsed = make_url(url)
+        match parsed.drivername:
+            case "sqlite+aiosqlite":
+                return cls(_sqlite(parsed))
+            case "postgresql+asyncpg":
+                return cls(create_async_engine(parsed, pool_pre_ping=True, connect_args={"timeout": 10}))
+            case other:
+                hint = "Use sqlite+aiosqlite:///FILE or postgresql+asyncpg://…"
+                raise InvalidInput(
+                    f"database driver {other} is not supported", hint, {"database.url": "unknown driver"}
+                )
 
     async def close(self) -> None:
         """Let go of every connection."""

@@ -1,0 +1,37 @@
+"""Makes a backup beside a control plane that goes on working: it neither waits for it nor holds it up."""
+
+import importlib.metadata
+from collections.abc import Callable
+from pathlib import Path
+
+from intermezzo.adapters.sql.dump import TABLES, dumping
+from intermezzo.backups.archive import Contents, writing
+from intermezzo.config.settings import Settings
+from intermezzo.domain.errors import IntermezzoError
+from intermezzo.ports.clock import Clock
+
+KEPT = ("secret.key", "local-token")
+"""Files of `control/` beside the database: what tokens and grants are made with, and the token of the local tools."""
+
+
+async def back_up(settings: Settings, path: Path, clock: Clock, told: Callable[[str], None]) -> Contents:
+    """Write all that the control plane knows at this moment to a new file. `told` hears the name of each table.
+
+    Raises `Conflict` for a file that is there already, what `adapters.sql.dump.dumping` raises, and `IntermezzoError`
+    where the file cannot be written; then there is none.
+    """
+    try:
+        async with dumping(settings.database.url) as dump:
+            with writing(path) as archive:
+                for table in TABLES:
+                    told(table)
+                    await archive.table(table, dump.rows(table))
+                for name in KEPT:
+                    file = settings.data_dir / "control" / name
+                    if file.is_file():
+                        archive.file(name, file.read_bytes())
+                return archive.end(importlib.metadata.version("intermezzo"), dump.revision, clock.now())
+    except OSError as error:
+        raise IntermezzoError(
+            f"the backup cannot be written: {error.strerror or error}", "Nothing was left behind; name another place."
+        ) from None
