@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.mounts import Mount
 from intermezzo.domain.resources import Resources
 from intermezzo.domain.server import Server
@@ -74,7 +75,11 @@ class PauseOrder:
 
 @dataclass(frozen=True, slots=True)
 class ResumeOrder:
-    """Restore `snapshot_id` into a new sandbox, on `node`. On failure the snapshot is untouched, no sandbox is left."""
+    """Restore `snapshot_id` into a new sandbox, on `node`. On failure the snapshot is untouched, no sandbox is left.
+
+    A snapshot that is damaged or does not fit, or whose session holds files open that are not what they were, is refused
+    before anything is made; of those files, unless that is `accepted`.
+    """
 
     workspace_uid: str
     token: int
@@ -82,6 +87,7 @@ class ResumeOrder:
     snapshot_id: str
     sandbox: SandboxSpec
     node: str = ""
+    accepted: Acceptance = Acceptance.NOTHING
     kind: Literal["resume"] = "resume"
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from intermezzo.domain.held import ChangedFile, HeldFile
+
 
 class SnapshotState(StrEnum):
     """Where a snapshot is in its life."""
@@ -62,8 +64,12 @@ class Manifest:
     cpu_features: tuple[str, ...] = ()
     environment: str = ""  # digest of the environment or image the session runs on
     spec_digest: str = ""  # digest of the parts of the sandbox's specification that the engine compares
+    specification: dict[str, tuple[str, ...]] = field(default_factory=dict)  # those parts, by name
     accelerator: str = ""  # model and driver, empty without one
+    accelerators: int = 0  # how many; 0 too in manifests of versions that did not record it
     volumes: tuple[str, ...] = ()  # ids of the volumes that the session has files on
+    held: tuple[HeldFile, ...] = ()  # files on those volumes that the session holds open
+    held_left_out: int = 0  # how many more it holds open that are not recorded
     pinned: bool = False
     verify_asked_at: int = 0
     verified_at: int = 0
@@ -88,6 +94,15 @@ class Manifest:
     def verification_due(self) -> bool:
         """Whether somebody asked for its files to be compared with their checksums, and nobody has done so yet."""
         return self.verify_asked_at > self.verified_at
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What is found of a snapshot without reading it: `damage` in one sentence, empty where none is seen, and the files
+    that its session holds open and that are not what they were."""
+
+    damage: str = ""
+    changed: tuple[ChangedFile, ...] = ()
 
 
 def newest_first(snapshots: Iterable[Manifest]) -> list[Manifest]:
