@@ -5,10 +5,10 @@ case that a restore fails.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from intermezzo.domain.snapshot import Manifest
+from intermezzo.domain.snapshot import Examined, Manifest
 
 
 class Aspect(StrEnum):
@@ -18,10 +18,12 @@ class Aspect(StrEnum):
     ENGINE_VERSION = "engine_version"
     CPU_FEATURES = "cpu_features"
     ACCELERATOR = "accelerator"
+    ACCELERATORS = "accelerators"
     ENVIRONMENT = "environment"
     SPECIFICATION = "specification"
     PLATFORM = "platform"
     KERNEL = "kernel"
+    HELD_FILES = "held_files"
 
 
 HARMLESS = frozenset({Aspect.PLATFORM, Aspect.KERNEL})
@@ -41,6 +43,8 @@ class Site:
     environment: str = ""
     spec_digest: str = ""
     accelerator: str = ""
+    accelerators: int = 0
+    specification: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,12 @@ def differences(manifest: Manifest, site: Site) -> list[Difference]:
         *_specification(manifest, site),
         *_surroundings(manifest, site),
     ]
+
+
+def changes(examined: Examined) -> list[Difference]:
+    """The files that a saved session holds open and that are not what they were, on whatever node."""
+    mend = "Put the file back as it was, or resume all the same and accept that."
+    return [Difference(Aspect.HELD_FILES, (), changed.message, mend) for changed in examined.changed]
 
 
 def obstacles(manifest: Manifest, site: Site) -> list[Difference]:
@@ -112,11 +122,20 @@ def _cpu(manifest: Manifest, site: Site) -> list[Difference]:
 
 def _accelerator(manifest: Manifest, site: Site) -> list[Difference]:
     if manifest.accelerator == site.accelerator:
-        return []
+        return _accelerators(manifest, site)
     wanted = manifest.accelerator or "no accelerator"
     message = f"saved with {wanted}; {site.node} has {site.accelerator or 'none'}"
     mend = f"Resume it on a node with {wanted}: the model and the driver must be the same."
     return [Difference(Aspect.ACCELERATOR, (wanted,), message, mend)]
+
+
+def _accelerators(manifest: Manifest, site: Site) -> list[Difference]:
+    """How many of the same there are; older manifests do not tell."""
+    if not manifest.accelerators or manifest.accelerators == site.accelerators:
+        return []
+    wanted = f"{manifest.accelerators} × {manifest.accelerator}"
+    message = f"saved with {wanted}; {site.node} has {site.accelerators} for it"
+    return [Difference(Aspect.ACCELERATORS, (wanted,), message, f"Resume it on a node with {wanted}.")]
 
 
 def _environment(manifest: Manifest, site: Site) -> list[Difference]:
@@ -132,9 +151,24 @@ def _environment(manifest: Manifest, site: Site) -> list[Difference]:
 def _specification(manifest: Manifest, site: Site) -> list[Difference]:
     if not (manifest.spec_digest and site.spec_digest) or manifest.spec_digest == site.spec_digest:
         return []
-    message = f"the sandbox would be made otherwise on {site.node}: other mounts, user or devices"
+    message = f"the sandbox would be made otherwise on {site.node}: {_otherwise(manifest, site)}"
     mend = "Put back what was changed: Intermezzo's version, the kind, the environment's path, or sandbox.uid."
     return [Difference(Aspect.SPECIFICATION, (f"the specification {manifest.spec_digest}",), message, mend)]
+
+
+def _otherwise(manifest: Manifest, site: Site) -> str:
+    """Which parts of the specification are others, and in what."""
+    then, now = manifest.specification, site.specification
+    if not then or not now:
+        return "other mounts, user or devices"
+    found = []
+    for name in dict.fromkeys((*then, *now)):
+        before, after = then.get(name, ()), now.get(name, ())
+        gone = ["without " + value for value in before if value not in after]
+        new = ["with " + value for value in after if value not in before]
+        if before != after:
+            found.append(f"its {name} {', '.join((*gone, *new)) or 'in another order'}")
+    return "; ".join(found) or "other mounts, user or devices"
 
 
 def _surroundings(manifest: Manifest, site: Site) -> list[Difference]:

@@ -77,8 +77,8 @@ class PauseOrder:
 class ResumeOrder:
     """Restore `snapshot_id` into a new sandbox, on `node`. On failure the snapshot is untouched, no sandbox is left.
 
-    A snapshot that is damaged or does not fit, or whose session holds files open that are not what they were, is refused
-    before anything is made; of those files, unless that is `accepted`.
+    A snapshot that is damaged or does not fit is refused before anything is made, and so is one whose session holds
+    files open that are not what they were, unless that is `accepted`.
     """
 
     workspace_uid: str
@@ -242,8 +242,8 @@ class Sandbox:
 class Observed:
     """What a cluster sees of one workspace right now. `reachable` false means: nothing is known.
 
-    `transfers` is the work on snapshots that goes on, or stands still, beside the orders. `leaving` are ids of withdrawn
-    snapshots of which bytes are still there.
+    `transfers` is the work on snapshots that goes on, or stands still, beside the orders. `leaving` are ids of
+    withdrawn snapshots of which bytes are still there.
     """
 
     reachable: bool = True

@@ -75,7 +75,7 @@ class Init:
             ("GET", "/ready"): lambda question: {"pid": os.getpid()},
             ("GET", "/witness"): lambda question: self._witnesses.report(),
             ("POST", "/witness"): lambda question: self._witnesses.plant(str(question.get("nonce", ""))),
-            ("GET", "/preflight"): lambda question: {"unsaveable": preflight.unsaveable(self._volumes)},
+            ("GET", "/preflight"): lambda question: preflight.preflight(self._volumes),
             ("POST", "/hooks/before-pause"): self._before_pause,
             ("POST", "/record"): lambda question: {"record": record.keep(self._session.home, self._session.layered)},
             ("GET", "/activity"): self._activity.read,

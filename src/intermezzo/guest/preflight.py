@@ -1,6 +1,8 @@
-"""What in this sandbox cannot be saved, found before anything is stopped. Reads `/proc` and changes nothing.
+"""What in this sandbox cannot be saved, and which files it holds open, found before anything is stopped. Reads `/proc`
+and changes nothing.
 
 The engine cannot save a file that is deleted but still open, or mapped, on a mounted directory: home or a data volume.
+The others it opens again by their names after a restore.
 """
 
 from pathlib import Path
@@ -10,6 +12,22 @@ from intermezzo.guest import processes
 
 DELETED = " (deleted)"
 REASON = "the file is deleted but still open"
+MOST = 200
+
+
+def preflight(volumes: list[str]) -> dict[str, Any]:
+    """`unsaveable` as below; `held`, the files on volumes that programs have open, and after these the ones that are
+    only mapped, at most `MOST` in all; `held_left_out`, how many more there are."""
+    names = held(volumes)
+    return {"unsaveable": unsaveable(volumes), "held": names[:MOST], "held_left_out": max(0, len(names) - MOST)}
+
+
+def held(volumes: list[str]) -> list[str]:
+    """Every file on a volume that a program has open or mapped, once, open ones first. Directories are among them."""
+    pids = processes.pids()
+    opened = {path for pid in pids for path in _open_files(pid)}
+    mapped = {path for pid in pids for path in _mapped_files(pid)} - opened
+    return [p for p in (*sorted(opened), *sorted(mapped)) if _inside(p, volumes) and not p.endswith(DELETED)]
 
 
 def unsaveable(volumes: list[str]) -> list[dict[str, Any]]:

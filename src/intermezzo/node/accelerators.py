@@ -105,6 +105,10 @@ class Accelerators:
         real = self._real()
         return f"{real[0].model} {real[0].driver}" if wanted and real else ""
 
+    def given(self, wanted: int) -> int:
+        """How many real ones a sandbox that asks for so many gets."""
+        return min(wanted, len(self._real()))
+
     def device_paths(self, chosen: Sequence[Accelerator]) -> list[str]:
         """The device nodes that a sandbox with these accelerators needs."""
         if self._library is None or not chosen:

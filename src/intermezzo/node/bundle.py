@@ -18,6 +18,7 @@ from intermezzo.domain.mounts import collide
 from intermezzo.domain.orders import SandboxSpec
 from intermezzo.node import etc, files
 from intermezzo.node.environments import Environment
+from intermezzo.node.records import Specification
 
 GUEST_MOUNT = "/opt/intermezzo/intermezzo/guest"
 SECRETS_MOUNT = "/opt/intermezzo/secrets"
@@ -45,8 +46,8 @@ class Place:
     devices: tuple[str, ...] = ()
 
 
-def build(place: Place, spec: SandboxSpec) -> str:
-    """Make or refresh the bundle; returns the digest of what the engine compares. Raises OSError, or Refused if a data
+def build(place: Place, spec: SandboxSpec) -> Specification:
+    """Make or refresh the bundle; returns what the engine compares. Raises OSError, or Refused if a data
     volume would hide something of this machine's that the sandbox needs."""
     root = place.folder / "rootfs"
     root.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -58,12 +59,12 @@ def build(place: Place, spec: SandboxSpec) -> str:
     _mount_points(root, mounts)
     configuration = _configuration(place, spec, mounts)
     files.write(place.folder / "config.json", json.dumps(configuration, indent=1).encode())
-    return digest(configuration, spec)
+    return _specification(place, configuration, spec)
 
 
-def specification(place: Place, spec: SandboxSpec) -> str:
-    """The digest that `build` would return, without building."""
-    return digest(_configuration(place, spec, _mounts(place, spec)), spec)
+def specification(place: Place, spec: SandboxSpec) -> Specification:
+    """What `build` would return, without building."""
+    return _specification(place, _configuration(place, spec, _mounts(place, spec)), spec)
 
 
 def digest(configuration: dict[str, Any], spec: SandboxSpec) -> str:
@@ -78,6 +79,26 @@ def digest(configuration: dict[str, Any], spec: SandboxSpec) -> str:
     if spec.mounts:  # the digest of a sandbox without any is what it always was, or older snapshots would not fit
         compared.append([[mount.volume_id, mount.path, mount.read_only] for mount in spec.mounts])
     return hashlib.sha256(json.dumps(compared).encode()).hexdigest()[:16]
+
+
+def parts(configuration: dict[str, Any], spec: SandboxSpec) -> dict[str, tuple[str, ...]]:
+    """The same in words, so that it can be said what differs."""
+    user = configuration["process"]["user"]
+    found = {
+        "arguments": tuple(configuration["process"]["args"]),
+        "user": (f"uid {user['uid']}", f"gid {user['gid']}"),
+        "mounts": tuple(f"{mount['destination']} ({mount['type']})" for mount in configuration["mounts"]),
+        "devices": tuple(device["path"] for device in configuration["linux"]["devices"]),
+        "namespaces": tuple(namespace["type"] for namespace in configuration["linux"]["namespaces"]),
+        "data volumes": tuple(
+            f"{m.path} ({'read-only' if m.read_only else 'writable'}, {m.volume_id})" for m in spec.mounts
+        ),
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def _specification(place: Place, configuration: dict[str, Any], spec: SandboxSpec) -> Specification:
+    return Specification(place.environment.digest, digest(configuration, spec), parts(configuration, spec))
 
 
 def session(place: Place, spec: SandboxSpec) -> dict[str, Any]:

@@ -50,10 +50,9 @@ class GuestClient:
         with contextlib.suppress(Unreachable):
             await self._ask(record, "POST", "/connections/open", 30.0)
 
-    async def unsaveable(self, record: SandboxRecord) -> list[dict[str, Any]]:
-        """What cannot be saved now. Raises Unreachable."""
-        found: list[dict[str, Any]] = (await self._ask(record, "GET", "/preflight", 30.0))["unsaveable"]
-        return found
+    async def preflight(self, record: SandboxRecord) -> dict[str, Any]:
+        """What cannot be saved now, and what is held open. Raises Unreachable."""
+        return await self._ask(record, "GET", "/preflight", 30.0)
 
     async def before_pause(self, record: SandboxRecord) -> dict[str, Any]:
         """Run the user's `hooks` and make the environment `record`; what each gave. Raises Unreachable."""

@@ -5,9 +5,12 @@ prevent a pause.
 """
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from intermezzo.domain.errors import NotEnoughSpace, Refused, Unreachable
+from intermezzo.domain.held import MOST
 from intermezzo.node.guest import GuestClient
 from intermezzo.node.machine import free_bytes
 from intermezzo.node.records import SandboxRecord
@@ -36,17 +39,35 @@ async def prepare(guest: GuestClient, session: SandboxRecord, log: Path) -> None
             file.write(f"intermezzo: environment record: {json.dumps(told['record'])}\n")
 
 
-async def require_saveable(guest: GuestClient, session: SandboxRecord) -> None:
-    """Raises Unsaveable naming each file and process in the way, or Unreachable."""
-    found = await guest.unsaveable(session)
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Files that a session holds open, as it calls them, and how many more there are. What a sandbox says is its
+    user's word: it names nothing but files of that user's own volumes."""
+
+    names: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+async def require_saveable(guest: GuestClient, session: SandboxRecord) -> Held:
+    """What the session holds open. Raises Unsaveable naming each file and process in the way, or Unreachable."""
+    told = await guest.preflight(session)
+    found = told["unsaveable"]
     if not found:
-        return
+        return _held(told)
     named = [f"{item['path']} (held by {item['process']}, pid {item['pid']})" for item in found[:LISTED]]
     more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
     raise Unsaveable(
         f"a deleted file that is still open on a volume cannot be saved: {', '.join(named)}{more}",
         "Close the file, or end the program that holds it, then pause again.",
     )
+
+
+def _held(told: dict[str, Any]) -> Held:
+    """A session that was started by an older guest, and came back from a snapshot, does not tell."""
+    names, left_out = told.get("held", []), told.get("held_left_out", 0)
+    if not isinstance(names, list) or not isinstance(left_out, int):
+        return Held()
+    return Held(tuple(name for name in names[:MOST] if isinstance(name, str)), max(0, left_out))
 
 
 def require_space(disk: Path, image_bytes: int) -> None:

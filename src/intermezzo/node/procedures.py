@@ -9,13 +9,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from intermezzo.domain.compatibility import Site, mends, obstacles
 from intermezzo.domain.errors import Conflict, EngineFailure, IntermezzoError
 from intermezzo.domain.orders import PauseOrder, RemoveOrder, ResumeOrder, StartOrder, StopOrder
 from intermezzo.domain.snapshot import Manifest
-from intermezzo.node import files, preflight
+from intermezzo.node import files, held, inspection, preflight
 from intermezzo.node.accelerators import RESOURCE
 from intermezzo.node.engine import SnapshotEngine
+from intermezzo.node.inspection import Incompatible
 from intermezzo.node.machine import kernel
 from intermezzo.node.records import SandboxRecord
 from intermezzo.node.site import site
@@ -24,12 +24,6 @@ from intermezzo.node.workspace import Workspace, now
 
 logger = logging.getLogger(__name__)
 WATCH_EVERY_S = 0.1
-
-
-class Incompatible(IntermezzoError):
-    """The snapshot cannot be restored here; the message names what differs."""
-
-    code = "snapshot_incompatible"
 
 
 class SessionLost(IntermezzoError):
@@ -64,9 +58,12 @@ async def resume(workspace: Workspace, order: ResumeOrder) -> None:
     if (session := workspace.session) and session.token != order.token:
         raise Conflict("a session of this workspace is running; pause or stop it first")
 
+    if workspace.sandbox is None or workspace.sandbox.token != order.token:
+        # A sandbox of this very order may have run since, and have written to the files that the session holds open.
+        await _inspect(workspace, order)
+
     async def launch(sandbox: SandboxRecord) -> SandboxRecord:
         manifest = await in_thread(snapshots.usable, workspace.uid, order.snapshot_id)
-        _require_compatible(manifest, await in_thread(site, workspace.tools, order.sandbox))
         built = await engine.prepare(sandbox)
         workspace.progress("restoring", 0, manifest.bytes)
         process = await engine.restore(sandbox, snapshots.path(workspace.uid, order.snapshot_id))
@@ -74,6 +71,16 @@ async def resume(workspace: Workspace, order: ResumeOrder) -> None:
         return replace(sandbox, process=process, specification=built)
 
     await _bring_up(workspace, order, launch, workspace.tools.config.resume_timeout_s)
+
+
+async def _inspect(workspace: Workspace, order: ResumeOrder) -> None:
+    """Everything that can keep a snapshot from being restored, before anything is made. Raises one reason for each."""
+    tools = workspace.tools
+    manifest = await in_thread(tools.snapshots.usable, workspace.uid, order.snapshot_id)
+    inspection.require_fit(manifest, await in_thread(site, tools, order.sandbox))
+    await in_thread(inspection.require_files, tools.volumes, manifest, order.accepted)
+    await inspection.require_whole(tools.snapshots, manifest, workspace.progress)
+    workspace.note("verified")
 
 
 async def _bring_up(
@@ -132,7 +139,7 @@ async def _save(workspace: Workspace, order: PauseOrder, engine: SnapshotEngine,
     workspace.progress("checking")
     await preflight.prepare(workspace.tools.guest, session, engine.log(workspace.uid))
     needed = engine.image_bytes(session)
-    await preflight.require_saveable(workspace.tools.guest, session)
+    open_files = await preflight.require_saveable(workspace.tools.guest, session)
     preflight.require_space(workspace.tools.snapshots.disk, needed)
     workspace.note("preflight")
     frozen = replace(session, saving_as=order.snapshot_id)
@@ -144,7 +151,7 @@ async def _save(workspace: Workspace, order: PauseOrder, engine: SnapshotEngine,
         await in_thread(workspace.tools.snapshots.begin, workspace.uid, order.snapshot_id)
         await _watched(workspace, engine, frozen, needed)
         workspace.note("saved")
-        return await finished(_commit(workspace, order, frozen))
+        return await finished(_commit(workspace, order, frozen, open_files))
     except (IntermezzoError, OSError):
         # Before the commit nothing of the session is lost: discard the image, let it go on.
         await finished(workspace.settle())
@@ -165,9 +172,12 @@ async def _watched(workspace: Workspace, engine: SnapshotEngine, frozen: Sandbox
         await asyncio.wait({saving})
 
 
-async def _commit(workspace: Workspace, order: PauseOrder, frozen: SandboxRecord) -> Manifest:
+async def _commit(
+    workspace: Workspace, order: PauseOrder, frozen: SandboxRecord, open_files: preflight.Held
+) -> Manifest:
     """From the rename on the session is the snapshot; nothing may come between it and the end of the sandbox."""
     tools = workspace.tools
+    wanted = frozen.spec.limits.accelerators.get(RESOURCE, 0)
     manifest = Manifest(
         id=order.snapshot_id,
         workspace_uid=workspace.uid,
@@ -181,8 +191,12 @@ async def _commit(workspace: Workspace, order: PauseOrder, frozen: SandboxRecord
         cpu_features=tools.cpu_features,
         environment=frozen.specification.environment,
         spec_digest=frozen.specification.digest,
-        accelerator=tools.accelerators.identity(frozen.spec.limits.accelerators.get(RESOURCE, 0)),
+        specification=frozen.specification.parts,
+        accelerator=tools.accelerators.identity(wanted),
+        accelerators=tools.accelerators.given(wanted),
         volumes=frozen.spec.volume_ids,
+        held=await in_thread(held.record, tools.volumes, frozen.spec, open_files.names),
+        held_left_out=open_files.left_out,
     )
     manifest = await in_thread(tools.snapshots.commit, manifest)
     workspace.note("durable")
@@ -205,9 +219,3 @@ async def remove(workspace: Workspace, order: RemoveOrder) -> None:
     if order.volume_id:
         await in_thread(tools.volumes.remove, order.volume_id)
     tools.engine.forget(workspace.uid)
-
-
-def _require_compatible(manifest: Manifest, here: Site) -> None:
-    found = obstacles(manifest, here)
-    if found:
-        raise Incompatible("; ".join(difference.message for difference in found), mends([found]))

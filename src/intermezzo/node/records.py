@@ -6,7 +6,7 @@ sees on the machine. It holds the access token, so it must never be readable by 
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,10 +20,12 @@ from intermezzo.node.processes import Identity
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """Digests of what a sandbox runs on: its environment, and the parts of its specification the engine compares."""
+    """Digests of what a sandbox runs on: its environment, and the parts of its specification the engine compares.
+    `parts` are those by name."""
 
     environment: str = ""
     digest: str = ""
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

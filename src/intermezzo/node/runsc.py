@@ -13,7 +13,7 @@ from pathlib import Path
 from intermezzo.domain.errors import EngineFailure
 from intermezzo.domain.orders import Endpoint, SandboxSpec
 from intermezzo.domain.resources import EngineInfo
-from intermezzo.node import bundle, etc, files, processes
+from intermezzo.node import bundle, etc, files, page_cache, processes
 from intermezzo.node.accelerators import RESOURCE, Accelerators
 from intermezzo.node.cgroups import ControlGroups
 from intermezzo.node.config import NodeConfig
@@ -77,7 +77,7 @@ class Runsc(SnapshotEngine):
     def specification(self, spec: SandboxSpec) -> Specification:
         """Of the bundle that would be built: neither the volume, the address nor the namespace is compared."""
         place = self._place(spec, Path(), lambda _: Path(), "", "")
-        return Specification(place.environment.digest, bundle.specification(place, spec))
+        return bundle.specification(place, spec)
 
     async def prepare(self, record: SandboxRecord) -> Specification:
         """Network and bundle, side by side."""
@@ -92,8 +92,9 @@ class Runsc(SnapshotEngine):
         return await self._launch(record, "run")
 
     async def restore(self, record: SandboxRecord, folder: Path) -> Identity:
-        """`runsc restore`."""
-        direct = ["-direct"] if "direct" in self._features.restore else []
+        """`runsc restore`, past the page cache unless the image is in it already, as after it was verified."""
+        past = "direct" in self._features.restore and not await asyncio.to_thread(page_cache.holds, folder)
+        direct = ["-direct"] if past else []
         return await self._launch(record, "restore", *direct, f"-image-path={folder}")
 
     async def freeze(self, record: SandboxRecord) -> None:
@@ -212,7 +213,7 @@ class Runsc(SnapshotEngine):
         spec, uid = record.spec, record.workspace_uid
         namespace = str(self._network.namespace(uid))
         place = self._place(spec, self._bundle(uid), self._volumes.ensure, record.endpoint.host, namespace)
-        return Specification(place.environment.digest, bundle.build(place, spec))
+        return bundle.build(place, spec)
 
     def _place(
         self, spec: SandboxSpec, folder: Path, volume: Callable[[str], Path], address: str, namespace: str

@@ -15,6 +15,7 @@ def site(tools: Tools, sandbox: SandboxSpec) -> Site:
         specification = tools.engine.specification(sandbox)
     except InvalidInput:
         specification = Specification()
+    wanted = sandbox.limits.accelerators.get(RESOURCE, 0)
     return Site(
         node=tools.config.node_name,
         engine=tools.engine.info.name,
@@ -24,5 +25,7 @@ def site(tools: Tools, sandbox: SandboxSpec) -> Site:
         cpu_features=tools.cpu_features,
         environment=specification.environment,
         spec_digest=specification.digest,
-        accelerator=tools.accelerators.identity(sandbox.limits.accelerators.get(RESOURCE, 0)),
+        specification=specification.parts,
+        accelerator=tools.accelerators.identity(wanted),
+        accelerators=tools.accelerators.given(wanted),
     )

@@ -12,6 +12,7 @@ from typing import Any
 from intermezzo.domain.errors import Conflict, EngineFailure, NotFound
 from intermezzo.domain.snapshot import Manifest, newest_first
 from intermezzo.node import contents, files, manifests
+from intermezzo.node.lately import Lately
 from intermezzo.node.seal import Seal
 
 PARTIAL = ".partial"
@@ -36,6 +37,7 @@ class Snapshots:
     def __init__(self, folder: Path, seal: Seal | None = None) -> None:
         self._folder = folder
         self._seal = seal or Seal()
+        self.lately = Lately()
         # Whoever pins must not find that the snapshot was withdrawn while the pin was written.
         self._changing = threading.Lock()
 

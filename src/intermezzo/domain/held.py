@@ -1,0 +1,75 @@
+"""Files on a volume that a saved session holds open, and whether each is still what the session left. Pure.
+
+An engine opens them again by their paths and believes what it finds: a program that comes back then goes on in a file
+that is not the one it knows. So they are recorded when the session is saved, and compared before it is restored.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+MOST = 200
+"""So many are recorded for one session; how many were left out is recorded too."""
+
+
+class Acceptance(StrEnum):
+    """What the one who asks for a resume accepts to find different."""
+
+    NOTHING = ""
+    CHANGED_FILES = "changed-files"
+
+
+class Fate(StrEnum):
+    """What became of a file. `replaced`: there is another file under its name."""
+
+    CHANGED = "changed"
+    MISSING = "missing"
+    REPLACED = "replaced"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a file stands on its disk: bytes, the time of its last change in nanoseconds since the epoch, its inode."""
+
+    size: int
+    modified_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFile:
+    """A file that a session holds open or mapped. `path` is that on the volume, which the session has at `mount`."""
+
+    volume_id: str
+    mount: str
+    path: str
+    standing: Standing
+
+    @property
+    def name(self) -> str:
+        """What the session calls it."""
+        return f"{self.mount.rstrip('/')}/{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A held file that is not what it was: its name in the session, what became of it, and a sentence without a dot."""
+
+    name: str
+    fate: Fate
+    message: str
+
+
+def change(held: HeldFile, now: Standing | None) -> ChangedFile | None:
+    """What became of a file that now stands like this, None for no file; nothing if it is as it was."""
+    then = held.standing
+    if now == then:
+        return None
+    about = f"{held.name}, which the session holds open,"
+    if now is None:
+        return ChangedFile(held.name, Fate.MISSING, f"{about} is missing")
+    if now.inode != then.inode:
+        return ChangedFile(held.name, Fate.REPLACED, f"{about} was replaced by another file")
+    if now.size != then.size:
+        message = f"{about} was changed: it had {then.size} bytes and has {now.size} now"
+        return ChangedFile(held.name, Fate.CHANGED, message)
+    return ChangedFile(held.name, Fate.CHANGED, f"{about} was written to: its size is as it was, its time is not")

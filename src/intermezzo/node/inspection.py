@@ -1,0 +1,100 @@
+"""Whether a snapshot may be restored here: its manifest, its files, this place, and the files that it holds open.
+
+All of it before anything is made: no sandbox, network, group or bundle. What costs nothing is looked at first; the
+contents are read last, and not again where they were found whole a short while ago. It changes nothing of a snapshot
+but the damage that it finds.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+from intermezzo.domain.compatibility import Site, mends, obstacles
+from intermezzo.domain.errors import IntermezzoError
+from intermezzo.domain.held import Acceptance, ChangedFile
+from intermezzo.domain.snapshot import Examined, Manifest
+from intermezzo.node import contents, held
+from intermezzo.node.contents import Pace
+from intermezzo.node.lately import look
+from intermezzo.node.snapshots import Damaged, Missing, Snapshots
+from intermezzo.node.tasks import finished, in_thread
+from intermezzo.node.volumes import Volumes
+
+WATCH_EVERY_S = 0.1
+NAMED = 3
+INSTEAD = "Choose an older snapshot, or start fresh from the files."
+
+Progress = Callable[[str, int, int], None]
+"""Is told what is being done, how many bytes are done and how many there are."""
+
+
+class Incompatible(IntermezzoError):
+    """The snapshot cannot be restored here; the message names what differs."""
+
+    code = "snapshot_incompatible"
+
+
+class FilesChanged(IntermezzoError):
+    """Files that the session holds open are not what they were; the message names them."""
+
+    code = "files_changed"
+
+
+def examine(snapshots: Snapshots, volumes: Volumes, uid: str, snapshot_id: str) -> Examined:
+    """What can be told of a snapshot without reading it. Raises Missing, or OSError."""
+    manifest = snapshots.find(uid, snapshot_id)
+    if manifest is None:
+        raise Missing(f"there is no complete snapshot {snapshot_id}")
+    damage = manifest.damage or (contents.misfit(snapshots.path(uid, snapshot_id), manifest) if manifest.here else "")
+    return Examined(damage, held.changed(volumes, manifest))
+
+
+def require_fit(manifest: Manifest, here: Site) -> None:
+    """Raises Incompatible."""
+    found = obstacles(manifest, here)
+    if found:
+        raise Incompatible("; ".join(difference.message for difference in found), mends([found]))
+
+
+def require_files(volumes: Volumes, manifest: Manifest, accepted: Acceptance) -> None:
+    """Raises FilesChanged where a file that the session holds open is another and that was not accepted."""
+    found = held.changed(volumes, manifest)
+    if found and accepted is not Acceptance.CHANGED_FILES:
+        raise FilesChanged(told(found), f"Put them back, or resume all the same and accept that. {INSTEAD}")
+
+
+async def require_whole(snapshots: Snapshots, manifest: Manifest, progress: Progress) -> None:
+    """Read everything and compare it with the checksums, as fast as this machine can. Where there are none yet, the
+    sizes must do, which were compared before. Raises Damaged, and then that is on record, or OSError."""
+    uid, snapshot_id, lately = manifest.workspace_uid, manifest.id, snapshots.lately
+    folder = snapshots.path(uid, snapshot_id)
+    if not manifest.checksums or await in_thread(lately.holds, folder, manifest):
+        return
+    before = await in_thread(look, folder, manifest)
+    damage = await _read(snapshots, manifest, progress)
+    if damage:
+        await in_thread(lambda: snapshots.amend(uid, snapshot_id, damage=damage))
+        raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", INSTEAD)
+    await in_thread(lately.note, folder, manifest, before)
+
+
+def told(changed: tuple[ChangedFile, ...]) -> str:
+    """The first few in words, and how many more there are."""
+    named = "; ".join(each.message for each in changed[:NAMED])
+    return f"{named}; and {len(changed) - NAMED} more" if len(changed) > NAMED else named
+
+
+async def _read(snapshots: Snapshots, manifest: Manifest, progress: Progress) -> str:
+    folder, cancelled, done = snapshots.path(manifest.workspace_uid, manifest.id), threading.Event(), [0]
+
+    def note(count: int) -> None:
+        done[0] = count
+
+    reading = asyncio.ensure_future(asyncio.to_thread(contents.damage, folder, manifest, cancelled, Pace.EAGER, note))
+    try:
+        while not (await asyncio.wait({reading}, timeout=WATCH_EVERY_S))[0]:
+            progress("verifying", done[0], manifest.bytes)
+        return reading.result() or ""
+    finally:
+        cancelled.set()
+        await finished(asyncio.wait({reading}))

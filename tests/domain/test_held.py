@@ -1,0 +1,44 @@
+"""Files that a saved session holds open: whatever became of one is told, and of one that is as it was nothing is."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intermezzo.domain.compatibility import Aspect, changes
+from intermezzo.domain.held import ChangedFile, Fate, HeldFile, Standing, change
+from intermezzo.domain.snapshot import Examined
+
+THEN = Standing(12, 1_000_000_001, 7)
+HELD = HeldFile("volume", "/home/jovyan/", "data/one.csv", THEN)
+STANDINGS = st.builds(Standing, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
+
+
+@pytest.mark.parametrize(
+    ("now", "fate", "words"),
+    [
+        (None, Fate.MISSING, "is missing"),
+        (replace(THEN, inode=8), Fate.REPLACED, "replaced by another file"),
+        (replace(THEN, size=20), Fate.CHANGED, "it had 12 bytes and has 20 now"),
+        (replace(THEN, modified_ns=1_000_000_002), Fate.CHANGED, "was written to"),
+    ],
+)
+def test_what_became_of_a_file_is_said_with_its_name(now: Standing | None, fate: Fate, words: str) -> None:
+    found = change(HELD, now)
+    assert found is not None
+    assert (found.name, found.fate) == ("/home/jovyan/data/one.csv", fate)
+    assert found.message.startswith("/home/jovyan/data/one.csv, which the session holds open,")
+    assert words in found.message
+
+
+@given(then=STANDINGS, now=st.none() | STANDINGS)
+def test_a_file_is_told_of_exactly_when_it_stands_otherwise(then: Standing, now: Standing | None) -> None:
+    assert (change(replace(HELD, standing=then), now) is None) == (then == now)
+
+
+def test_changed_files_keep_a_snapshot_from_being_restored_wherever_that_is() -> None:
+    (found,) = changes(Examined(changed=(ChangedFile("/home/a", Fate.MISSING, "/home/a is missing"),)))
+    assert (found.aspect, found.message, found.prevents) == (Aspect.HELD_FILES, "/home/a is missing", True)
+    assert found.mend.endswith(".")
+    assert changes(Examined(damage="gone")) == []
