@@ -17,8 +17,10 @@ from intermezzo.domain.snapshot import Confirmation
 from intermezzo.domain.workspace import Outcome, Phase, Workspace, WorkspaceKey
 
 NAMES = st.sampled_from(["one", "two", "three"])
-ORDERS = st.sampled_from(["start", "pause", "resume", "stop", "remove"])
-STEPS = st.sampled_from(["accepted", "preflight", "frozen", "saved", "sandbox_made", "restored", "process_gone"])
+ORDERS = st.sampled_from(["start", "pause", "resume", "fork", "stop", "remove"])
+STEPS = st.sampled_from(
+    ["accepted", "preflight", "frozen", "saved", "sandbox_made", "copied", "restored", "renamed", "process_gone"]
+)
 PROBLEM = Problem("engine_failure", "The engine ended with status 128.")
 
 
@@ -86,6 +88,10 @@ class AnyHistory(RuleBasedStateMachine):
     @rule(name=NAMES)
     def resume(self, name: str) -> None:
         self.do(self.world.plane.resume(WorkspaceKey("default", name), "ada"))
+
+    @rule(name=NAMES, new=NAMES)
+    def fork(self, name: str, new: str) -> None:
+        self.do(self.world.plane.fork(WorkspaceKey("default", name), WorkspaceKey("default", new), "ada", "ada"))
 
     @rule(name=NAMES)
     def restart_fresh(self, name: str) -> None:
@@ -217,6 +223,20 @@ class AnyHistory(RuleBasedStateMachine):
             if workspace.snapshot is not None:
                 assert workspace.snapshot.id not in workspace.unwanted
                 assert self.world.cluster.world.find(workspace.uid, workspace.snapshot.id) or workspace.operation
+
+    @invariant()
+    def a_fork_that_did_not_come_to_be_is_nothing(self) -> None:
+        for workspace in self.loop.run_until_complete(self.world.store.workspaces()):
+            if workspace.unmade is not None and workspace.operation is None:
+                assert workspace.phase in {Phase.FAILED, Phase.PAUSED}
+                assert workspace.volume_id not in self.world.cluster.world.volumes
+
+    @invariant()
+    def a_fork_that_runs_is_proven_to_be_itself(self) -> None:
+        for workspace in self.loop.run_until_complete(self.world.store.workspaces()):
+            live = self.world.cluster.world.sandbox_of(workspace.uid)
+            if workspace.phase is Phase.RUNNING and live is not None:
+                assert live.memory.token == self.world.plane.context.access_token(workspace)
 
     @invariant()
     def only_what_is_proven_is_called_restored(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from intermezzo.control import entries
 from intermezzo.control.conditions.offering import kind_in
 from intermezzo.control.context import Context, new_id
+from intermezzo.control.forking import forked, snapshot_again
 from intermezzo.control.quotas.admission import admit, require_room
 from intermezzo.control.storage.mounting import home_of, mounts_of, require_mountable
 from intermezzo.control.storage.snapshots import chosen
@@ -87,6 +88,25 @@ class Commands:
         )
         facts = [entries.entry(workspace, event, now) for event in (Event.CREATED, Event.START_ASKED, Event.QUEUED)]
         stored = await self._added(workspace, facts)
+        self._touched(stored)
+        return stored
+
+    async def fork(
+        self, key: WorkspaceKey, new: WorkspaceKey, owner: str, by: str, snapshot_id: str = "", pod: str = ""
+    ) -> Workspace:
+        """Record a new workspace `new` and make it a fork of `key`: that one's saved session, the newest unless one is
+        named, and a copy of its files, under an identity of its own.
+
+        Raises `AlreadyExists`, `InvalidInput` or `Refused` as `create` does, `Conflict` where there is no snapshot that
+        can be used, and `NotFound` for one that is not there.
+        """
+        original = await self._context.store.get(key)
+        fork = await forked(self._context, original, new, owner, by, snapshot_id, pod)
+        now = self._context.clock.now()
+        of = {"uid": original.uid, "namespace": original.key.namespace, "name": original.key.name}
+        because = {"fork_of": of, "snapshot_id": fork.operation.snapshot_id if fork.operation else ""}
+        events = (Event.CREATED, Event.FORK_ASKED, Event.QUEUED)
+        stored = await self._added(fork, [entries.entry(fork, event, now, **because) for event in events])
         self._touched(stored)
         return stored
 
@@ -178,6 +198,8 @@ class Commands:
         )
 
     async def _resumed(self, workspace: Workspace, by: str, snapshot_id: str) -> Workspace:
+        if workspace.unmade is not None:
+            return await self._forked_again(workspace, by)
         snapshot = await chosen(self._context, workspace, snapshot_id)
         if snapshot is None:
             return await self._restarted(workspace, by)
@@ -186,7 +208,20 @@ class Commands:
         assert begun.operation is not None
         return begun.with_(operation=replace(begun.operation, snapshot_id=snapshot.id, snapshot=snapshot))
 
+    async def _forked_again(self, workspace: Workspace, by: str) -> Workspace:
+        assert workspace.unmade is not None
+        snapshot = await snapshot_again(self._context, workspace, workspace.unmade)
+        await admit(self._context, workspace)
+        begun = self._begun(workspace, OperationKind.FORK, by, Phase.QUEUED)
+        assert begun.operation is not None
+        return begun.with_(operation=replace(begun.operation, snapshot_id=snapshot.id, snapshot=snapshot))
+
     async def _restarted(self, workspace: Workspace, by: str) -> Workspace:
+        if workspace.unmade is not None:
+            raise Conflict(
+                f"{workspace.key} is a fork that has not come to be: there are no files to start from yet",
+                f"Try the fork again: `intermezzo resume {workspace.key.typed}`, or delete it.",
+            )
         if workspace.reservation is None:
             await admit(self._context, workspace)
             return await self._sized(self._begun(workspace, OperationKind.START, by, Phase.QUEUED))
@@ -207,7 +242,8 @@ class Commands:
     async def _deleted(self, workspace: Workspace, by: str, delete_files: bool) -> Workspace:
         begun = self._begun(workspace, OperationKind.DELETE, by, Phase.DELETING)
         assert begun.operation is not None
-        return begun.with_(operation=replace(begun.operation, delete_files=delete_files))
+        nobodys = workspace.unmade is not None
+        return begun.with_(operation=replace(begun.operation, delete_files=delete_files or nobodys))
 
     def _begun(self, workspace: Workspace, kind: OperationKind, by: str, phase: Phase) -> Workspace:
         now = self._context.clock.now()
@@ -264,6 +300,7 @@ def _same(workspace: Workspace, command: Command) -> Operation | None:
     doing = {
         OperationKind.PAUSE: {Command.PAUSE},
         OperationKind.RESUME: {Command.RESUME},
+        OperationKind.FORK: {Command.RESUME},
         OperationKind.START: {Command.RESUME, Command.RESTART},
         OperationKind.DELETE: {Command.DELETE},
     }

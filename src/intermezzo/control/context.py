@@ -68,7 +68,11 @@ class Context:
 
     def access_token(self, workspace: Workspace) -> str:
         """The token of the server in this workspace's sandbox: the same on every start, unknown to other workspaces."""
-        return hmac.new(self.secret, workspace.uid.encode(), hashlib.sha256).hexdigest()
+        return self.access_token_of(workspace.uid)
+
+    def access_token_of(self, uid: str) -> str:
+        """The same, of a workspace that may be gone."""
+        return hmac.new(self.secret, uid.encode(), hashlib.sha256).hexdigest()
 
     def access(self, workspace: Workspace, sandbox: Sandbox) -> Access:
         """How to reach this session."""
@@ -78,10 +82,6 @@ class Context:
         """What the policies say about a workspace, or about one that would stand there."""
         return said(self.policies, about if isinstance(about, Place) else place_of(about))
 
-    def keeps_process(self, about: Workspace | Place) -> bool:
-        """Whether a pause should keep the live session: as a policy says, else as the kind does."""
-        place = about if isinstance(about, Place) else place_of(about)
-        keeps = self.said(place).rules.pause_keeps
     def terms(self, about: Workspace | Place) -> Terms:
         """What holds for its snapshots: as policies say, else as the settings do."""
         rules, limits = self.said(about).rules, self.limits
@@ -89,6 +89,10 @@ class Context:
         warn = limits.snapshot_warn_s if rules.snapshot_warn_s is None else rules.snapshot_warn_s
         return Terms(rules.keep_snapshots or limits.keep_snapshots, age * 1000, warn * 1000)
 
+    def keeps_process(self, about: Workspace | Place) -> bool:
+        """Whether a pause should keep the live session: as a policy says, else as the kind does."""
+        place = about if isinstance(about, Place) else place_of(about)
+        keeps = self.said(place).rules.pause_keeps
         kind = self.kinds.get(place.kind)
         return keeps is Keeps.PROCESS if keeps is not None else kind is None or kind.keeps_process
 

@@ -10,6 +10,7 @@ from intermezzo.domain.workspace import OperationKind, Outcome, Phase, Workspace
 ASKED = {
     OperationKind.START: Event.START_ASKED,
     OperationKind.RESUME: Event.RESUME_ASKED,
+    OperationKind.FORK: Event.FORK_ASKED,
     OperationKind.PAUSE: Event.PAUSE_ASKED,
     OperationKind.DELETE: Event.DELETE_ASKED,
 }
@@ -18,7 +19,9 @@ SEEN_BY_NODE = {
     "frozen": Event.FROZEN,
     "durable": Event.SNAPSHOT_DONE,
     "process_gone": Event.PROCESS_GONE,
+    "copied": Event.COPIED,
     "restored": Event.RESTORED,
+    "renamed": Event.RENAMED,
     "answering": Event.SERVER_ANSWERED,
 }
 
@@ -53,6 +56,26 @@ def freed(workspace: Workspace, at: int) -> list[Entry]:
     if held is None:
         return []
     return [entry(workspace, Event.CAPACITY_FREED, at, node=held.node, **amount(held.amount))]
+
+
+def was_forked(fork: Workspace, at: int) -> list[Entry]:
+    """For the original's ledger: that a fork of it has come to be; nothing for what is no fork."""
+    origin = fork.origin
+    if origin is None:
+        return []
+    into = {"uid": fork.uid, "namespace": fork.key.namespace, "name": fork.key.name, "owner": fork.owner}
+    return [
+        Entry(
+            workspace_uid=origin.workspace_uid,
+            namespace=origin.key.namespace,
+            name=origin.key.name,
+            at=at,
+            event=Event.WAS_FORKED,
+            operation_id=fork.operation.id if fork.operation else "",
+            actor=fork.operation.asked_by if fork.operation else "",
+            details={"snapshot_id": origin.snapshot_id, "into": into},
+        )
+    ]
 
 
 def seen_by_node(workspace: Workspace, report: OrderReport | None) -> list[Entry]:
@@ -91,6 +114,8 @@ _END = {
     (OperationKind.START, False): Event.START_FAILED,
     (OperationKind.RESUME, True): Event.RESUMED,
     (OperationKind.RESUME, False): Event.RESUME_FAILED,
+    (OperationKind.FORK, True): Event.FORKED,
+    (OperationKind.FORK, False): Event.FORK_FAILED,
     (OperationKind.PAUSE, True): Event.PAUSED,
     (OperationKind.PAUSE, False): Event.PAUSE_FAILED,
     (OperationKind.DELETE, True): Event.DELETED,

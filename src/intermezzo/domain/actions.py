@@ -30,7 +30,7 @@ class Plant:
     """Put the continuity nonces into the session's processes."""
 
 
-OrderKind = Literal["start", "pause", "resume", "stop", "remove"]
+OrderKind = Literal["start", "pause", "resume", "fork", "stop", "remove"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,10 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """The start or resume took too long: fence it off with a new token, under which a stop follows."""
+    """The start, resume or fork took too long, or (with `condition`) came to nothing: fence it off with a new token,
+    under which what it began is taken away."""
+
+    condition: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,11 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What a resume turned out to be."""
+    """What a resume turned out to be, or `forked`: the state of another workspace's session under an identity of its
+    own, which is never called the same session resumed."""
 
     RESTORED = "restored"
+    FORKED = "forked"
     FRESH = "fresh"
     UNKNOWN = "unknown"
 

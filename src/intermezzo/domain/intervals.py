@@ -143,13 +143,28 @@ def _states(entries: Sequence[Entry]) -> Iterator[tuple[Entry, State | None]]:
 
 
 # The last activity lies before the entry's place in the ledger, and no note of progress ends a state.
-_NOT_A_CHANGE = {Event.LAST_ACTIVITY, Event.PROVEN, Event.NEXT_CELL_RAN}
+_NOT_A_CHANGE = {Event.LAST_ACTIVITY, Event.PROVEN, Event.NEXT_CELL_RAN, Event.WAS_FORKED}
 _ENDS_HOLD = {Event.CAPACITY_FREED, Event.CAPACITY_ACQUIRED, Event.DELETED}
-_TELLS_PHASE = {Event.START_FAILED, Event.RESUME_FAILED, Event.PAUSE_FAILED, Event.LOST, Event.RESUMED, Event.CANCELLED}
-_BRINGING_UP = {Event.START_ASKED: State.STARTING, Event.RESUME_ASKED: State.RESUMING}
+_TELLS_PHASE = {
+    Event.START_FAILED,
+    Event.RESUME_FAILED,
+    Event.FORK_FAILED,
+    Event.PAUSE_FAILED,
+    Event.LOST,
+    Event.RESUMED,
+    Event.CANCELLED,
+}
+_BRINGING_UP = {
+    Event.START_ASKED: State.STARTING,
+    Event.RESUME_ASKED: State.RESUMING,
+    Event.FORK_ASKED: State.STARTING,
+}
 _BEGINS = {
     Event.START_ASKED: State.STARTING,
     Event.RESUME_ASKED: State.RESUMING,
+    Event.FORK_ASKED: State.STARTING,
+    Event.FORKED: State.RUNNING,
+    Event.FORK_FAILED: State.FAILED,
     Event.QUEUED: State.QUEUED,
     Event.STARTED: State.RUNNING,
     Event.START_FAILED: State.FAILED,

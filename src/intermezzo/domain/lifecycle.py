@@ -4,8 +4,8 @@
 after any crash the same call gives the right continuation. It never touches the world: see control/loop/reconciler.py.
 """
 
+from dataclasses import replace
 from enum import StrEnum
-from typing import Literal
 
 from intermezzo.domain import reasons
 from intermezzo.domain.actions import (
@@ -14,6 +14,7 @@ from intermezzo.domain.actions import (
     Forget,
     GiveUp,
     Note,
+    OrderKind,
     Plant,
     Prove,
     Renew,
@@ -52,6 +53,7 @@ ALLOWED: dict[Phase, dict[Command, Phase]] = {
 ENDS: dict[OperationKind, tuple[Phase, ...]] = {
     OperationKind.START: (Phase.RUNNING, Phase.PAUSED, Phase.FAILED),
     OperationKind.RESUME: (Phase.RUNNING, Phase.PAUSED),
+    OperationKind.FORK: (Phase.RUNNING, Phase.FAILED),
     OperationKind.PAUSE: (Phase.PAUSED, Phase.RUNNING, Phase.FAILED),
     OperationKind.DELETE: (),
 }
@@ -68,7 +70,15 @@ KUBEFLOW_STATE: dict[Phase, str] = {
     Phase.DELETING: "Terminating",
 }
 
+_BRINGS_UP: dict[OperationKind, OrderKind] = {
+    OperationKind.START: "start",
+    OperationKind.RESUME: "resume",
+    OperationKind.FORK: "fork",
+}
+
 UNREACHABLE_RETRY_MS = 1_000
+COPYING = "copying the files"
+"""The step of a fork, as its progress names it, that has no deadline."""
 
 
 def plan(workspace: Workspace, seen: Observed, now: int) -> Action:
@@ -86,12 +96,21 @@ def plan(workspace: Workspace, seen: Observed, now: int) -> Action:
     match operation.kind:
         case OperationKind.START:
             return _start(workspace, operation, seen, now)
-        case OperationKind.RESUME:
+        case OperationKind.RESUME | OperationKind.FORK:
             return _resume(workspace, operation, seen, now)
         case OperationKind.PAUSE:
             return _pause(workspace, operation, seen)
         case OperationKind.DELETE:
             return _delete(operation, seen)
+
+
+def with_original(workspace: Workspace, seen: Observed, original: Observed) -> Observed:
+    """What is seen of a fork that has not come to be, with the snapshot of its original that it is to be made from."""
+    origin = workspace.unmade
+    if origin is None or not original.reachable:
+        return replace(seen, reachable=seen.reachable and original.reachable)
+    wanted = tuple(m for m in original.snapshots if m.id == origin.snapshot_id)
+    return replace(seen, snapshots=seen.snapshots + wanted)
 
 
 def _report(seen: Observed, token: int, kind: str) -> OrderReport | None:
@@ -166,32 +185,49 @@ def _unusable(operation: Operation, seen: Observed) -> Problem | None:
 
 def _without_session(workspace: Workspace, operation: Operation) -> Phase:
     """Where a start or resume that failed leaves a workspace: paused if there is something to come back to."""
+    if operation.kind is OperationKind.FORK:
+        return Phase.FAILED
     paused = operation.kind is OperationKind.RESUME or operation.came_from is Phase.PAUSED
     return Phase.PAUSED if paused or workspace.snapshot is not None else Phase.FAILED
 
 
 def _bring_up(workspace: Workspace, operation: Operation, seen: Observed, now: int) -> Action:
-    """The common way of a start and a resume once capacity is held: order, wait, prove or give up."""
-    kind: Literal["start", "resume"] = "resume" if operation.kind is OperationKind.RESUME else "start"
+    """The common way of a start, a resume and a fork once capacity is held: order, wait, prove or give up."""
+    kind = _BRINGS_UP[operation.kind]
     if operation.given_up:
         return _given_up(workspace, operation, seen)
     report = _report(seen, operation.token, kind)
-    late = bool(operation.deadline) and now >= operation.deadline
+    deadline = _deadline(workspace, operation, report)
+    late = bool(deadline) and now >= deadline
     if report is None:
         return GiveUp() if late else Send(kind)
     match report.state:
+        case OrderState.WORKING if report.progress is not None and report.progress.step == COPYING:
+            return Rest()
         case OrderState.WORKING:
-            return GiveUp() if late else Wait(operation.deadline)
+            return GiveUp() if late else Wait(deadline)
         case OrderState.FAILED:
             if seen.sandbox is not None:
                 return GiveUp()
             reason = reasons.not_brought_up(workspace, operation, report.problem, seen)
+            if operation.kind is OperationKind.FORK:
+                return GiveUp(reason)
             return Settle(_without_session(workspace, operation), Outcome.FAILED, reason)
         case OrderState.DONE:
             if seen.sandbox is None:
                 reason = reasons.ended_at_once(workspace, operation, seen)
+                if operation.kind is OperationKind.FORK:
+                    return GiveUp(reason)
                 return Settle(_without_session(workspace, operation), Outcome.FAILED, reason)
             return _arrived(workspace, operation)
+
+
+def _deadline(workspace: Workspace, operation: Operation, report: OrderReport | None) -> int:
+    """A copy of the files takes as long as it has bytes to move, which is seen; what comes after it is bounded."""
+    copied = report.times.get("copied", 0) if report is not None else 0
+    return (
+        max(operation.deadline, copied + operation.deadline - workspace.phase_since) if copied else operation.deadline
+    )
 
 
 def _arrived(workspace: Workspace, operation: Operation) -> Action:
@@ -201,18 +237,27 @@ def _arrived(workspace: Workspace, operation: Operation) -> Action:
     if not operation.proven:
         return Prove()
     continuity = workspace.continuity
+    if operation.kind is OperationKind.FORK:
+        if continuity is None or continuity.verdict is not Verdict.FORKED:
+            return GiveUp(reasons.not_forked(workspace))
+        return Settle(Phase.RUNNING, Outcome.SUCCEEDED, None)
     restored = continuity is not None and continuity.verdict is Verdict.RESTORED
     return Settle(Phase.RUNNING, Outcome.SUCCEEDED, None if restored else reasons.not_restored(continuity))
 
 
 def _given_up(workspace: Workspace, operation: Operation, seen: Observed) -> Action:
-    stopped = _report(seen, operation.token, "stop")
+    """What it began is stopped; of a fork everything goes, as nothing in it is anybody's yet."""
+    forking = operation.kind is OperationKind.FORK
+    kind: OrderKind = "remove" if forking else "stop"
+    stopped = _report(seen, operation.token, kind)
     if stopped is None:
-        return Send("stop")
+        return Send(kind)
     if stopped.state is OrderState.WORKING:
         return Rest()
-    if seen.sandbox is not None:
+    if seen.sandbox is not None or (forking and stopped.state is OrderState.FAILED):
         return Renew()
+    if forking and workspace.condition is not None and workspace.condition.reason == reasons.FORK_FAILED:
+        return Settle(Phase.FAILED, Outcome.FAILED, workspace.condition)
     reason = reasons.took_too_long(workspace, operation, seen)
     return Settle(_without_session(workspace, operation), Outcome.FAILED, reason)
 
@@ -242,6 +287,9 @@ def refused(workspace: Workspace, operation: Operation, seen: Observed, problem:
             return Renew(reasons.delete_failed(problem))
         case OperationKind.PAUSE:
             return Settle(Phase.RUNNING, Outcome.FAILED, reasons.pause_failed(problem), release=False)
+        case OperationKind.FORK:
+            condition = reasons.not_brought_up(workspace, operation, problem, seen)
+            return Settle(Phase.FAILED, Outcome.FAILED, condition)
         case OperationKind.START | OperationKind.RESUME:
             condition = reasons.not_brought_up(workspace, operation, problem, seen)
             if seen.sandbox is not None:

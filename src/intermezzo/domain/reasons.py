@@ -22,6 +22,7 @@ RESUME_FAILED = "resume_failed"
 START_FAILED = "start_failed"
 PAUSE_FAILED = "pause_failed"
 DELETE_FAILED = "delete_failed"
+FORK_FAILED = "fork_failed"
 SHUT_DOWN = "shut_down"
 FILES_ONLY = "files_only"
 
@@ -31,6 +32,7 @@ RETRY = "try again"
 OLDER_SNAPSHOT = "resume the last snapshot"
 ANOTHER_SNAPSHOT = "resume an older snapshot"
 FRESH_START = "start fresh from the files and the last application checkpoint"
+EXPORT = "export the files to go on elsewhere"
 
 NOT_PAUSED = "Not paused: "
 RUNS_ON = ". The session runs on; nothing was lost."
@@ -95,8 +97,24 @@ def not_brought_up(
         others = any(m.id != operation.snapshot_id and not m.damage for m in seen.snapshots)
         ways_out = (RETRY, ANOTHER_SNAPSHOT, FRESH_START) if others else (RETRY, FRESH_START)
         return Condition(RESUME_FAILED, message, problem.hint, ways_out, detail=problem.detail)
+    if operation.kind is OperationKind.FORK:
+        return fork_failed(workspace, what, problem)
     message = f"The start failed: {what}. The files are untouched."
     return Condition(START_FAILED, message, problem.hint, _ways_out(workspace), detail=problem.detail)
+
+
+def fork_failed(workspace: Workspace, what: str, problem: Problem = NO_REASON) -> Condition:
+    """A fork did not come to be: nothing of it is left, and the original is as it was."""
+    original = workspace.origin.key if workspace.origin else "the original"
+    message = f"The fork failed: {what}. Nothing of it is left; {original}, its snapshot and its files are untouched."
+    return Condition(FORK_FAILED, message, problem.hint, (RETRY,), detail=problem.detail)
+
+
+def not_forked(workspace: Workspace) -> Condition:
+    """The session came up, and was ended because it was not proven to be what a fork has to be."""
+    evidence = workspace.continuity.evidence if workspace.continuity else ()
+    why = "; ".join(evidence) or "nothing could be compared"
+    return fork_failed(workspace, f"it could not be proven to be a session of its own ({why})")
 
 
 def ended_at_once(workspace: Workspace, operation: Operation, seen: Observed = NOTHING_SEEN) -> Condition:

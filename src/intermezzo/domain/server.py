@@ -23,6 +23,11 @@ class Server(StrEnum):
         return {Server.JUPYTERLAB: "api", Server.CODE_SERVER: "healthz"}[self]
 
     @property
+    def can_be_renamed(self) -> bool:
+        """Whether it can be given another identity while it runs, which a fork of its session needs."""
+        return self is Server.JUPYTERLAB
+
+    @property
     def has_kernels(self) -> bool:
         """Whether it can be asked to run code and notebooks, and for its kernels."""
         return self is Server.JUPYTERLAB

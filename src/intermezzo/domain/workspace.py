@@ -32,10 +32,12 @@ SETTLED = frozenset({Phase.RUNNING, Phase.PAUSED, Phase.FAILED})
 
 
 class OperationKind(StrEnum):
-    """What one operation tries to bring about. `start` begins from the files; `resume` from a snapshot."""
+    """What one operation tries to bring about. `start` begins from the files; `resume` from a snapshot; `fork` is the
+    first one of a workspace that begins as a copy of another, from that one's snapshot and files."""
 
     START = "start"
     RESUME = "resume"
+    FORK = "fork"
     PAUSE = "pause"
     DELETE = "delete"
 
@@ -121,6 +123,22 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """What a fork is made from: a snapshot of another workspace, and the files in that one's home as they are then.
+
+    `planted` is what the original's processes held when they were saved. `forked_at` is the epoch millisecond at which
+    the fork came to be, 0 until then: until then it has no files of its own.
+    """
+
+    workspace_uid: str
+    key: WorkspaceKey
+    snapshot_id: str
+    volume_id: str
+    planted: WitnessReport | None = None
+    forked_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FinishedOperation:
     """The last operation that ended, kept so that a late question about it has an answer."""
 
@@ -146,7 +164,8 @@ class Workspace:
 
     `snapshot` is what a resume brings back unless another one is named. `blueprint` is what its present or last sandbox
     was made from, `blueprints` what those were whose sessions are saved. `unwanted` are ids of snapshots that were
-    deleted and that the node may still have. `volume_id` is its home volume, `mounts` are its data volumes.
+    deleted and that the node may still have. `volume_id` is its home volume, `mounts` are its data volumes. `origin` is
+    there for a fork only.
     """
 
     uid: str
@@ -174,6 +193,12 @@ class Workspace:
     blueprint: Blueprint | None = None
     blueprints: dict[str, Blueprint] = field(default_factory=dict)  # by snapshot id
     mounts: tuple[Mount, ...] = ()
+    origin: Origin | None = None
+
+    @property
+    def unmade(self) -> Origin | None:
+        """What it is to be a fork of, as long as it has not come to be."""
+        return self.origin if self.origin is not None and not self.origin.forked_at else None
 
     @property
     def home_name(self) -> str:

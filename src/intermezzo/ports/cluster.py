@@ -5,9 +5,11 @@ An implementation never decides on its own to start, pause or resume a workspace
 """
 
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from intermezzo.domain.compatibility import Site
+from intermezzo.domain.export import Export, ExportRequest
 from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, SnapshotOrder
 from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
@@ -52,6 +54,12 @@ class Cluster(Protocol):
 
     async def home(self, volume_id: str) -> HomeSummary:
         """The persistent files of a volume, read from the disk now."""
+        ...
+
+    def export(self, request: ExportRequest) -> AbstractAsyncContextManager[Export]:
+        """An archive of a volume's files, made while it is read; leaving ends it. It holds nothing from outside of the
+        volume and changes nothing in it. Raises `NotFound`, or `Conflict` while too many are being made; what cannot
+        be finished ends in `Unreachable`, never as if it was whole."""
         ...
 
     async def discard(self, volume_id: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from intermezzo.domain.continuity import WitnessReport
+from intermezzo.domain.identity import IdentityReport
 from intermezzo.domain.orders import Endpoint
 from intermezzo.domain.server import Server
 
@@ -55,6 +56,14 @@ class Session(Protocol):
 
     async def witness(self, access: Access) -> WitnessReport:
         """Read back what the processes hold now."""
+        ...
+
+    async def accepts(self, access: Access) -> bool:
+        """Whether the server or the guest takes this access token. Only both refusing it is a no."""
+        ...
+
+    async def identity(self, access: Access) -> IdentityReport:
+        """Who the session says that it is."""
         ...
 
     async def answers(self, access: Access, kernel_id: str, timeout_s: float) -> bool:

@@ -13,6 +13,10 @@ class JupyterServer:
     def __init__(self, http: Server) -> None:
         self._http = http
 
+    async def status(self) -> Any:
+        """How the server is, for whoever may ask."""
+        return await self._http.get("api/status")
+
     async def kernels(self) -> list[dict[str, Any]]:
         """The kernel models."""
         return _objects(await self._http.get("api/kernels"))

@@ -5,7 +5,7 @@ asked to have run.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
@@ -14,7 +14,7 @@ import httpx
 
 from intermezzo.adapters.jupyter.execution import Execution
 from intermezzo.adapters.jupyter.guest import Guest
-from intermezzo.adapters.jupyter.http import Server
+from intermezzo.adapters.jupyter.http import Server, UnexpectedStatus
 from intermezzo.adapters.jupyter.limits import Limits
 from intermezzo.adapters.jupyter.link import KernelLink, LinkBroken
 from intermezzo.adapters.jupyter.notebook import (
@@ -29,6 +29,7 @@ from intermezzo.adapters.jupyter.outputs import CellOutputs, Displays
 from intermezzo.adapters.jupyter.server import JupyterServer
 from intermezzo.domain.continuity import WitnessReport
 from intermezzo.domain.errors import IntermezzoError, NotFound, Unreachable
+from intermezzo.domain.identity import IdentityReport
 from intermezzo.ports.session import Access, CellUpdate, Kernel
 
 _NO_OP = {"code": "", "silent": True, "store_history": False, "user_expressions": {}, "allow_stdin": False}
@@ -54,6 +55,18 @@ class JupyterSession:
     async def witness(self, access: Access) -> WitnessReport:
         """Read back what the processes hold now."""
         return await self._guest(access).witness()
+
+    async def accepts(self, access: Access) -> bool:
+        """Whether the server or the guest takes this access token."""
+        taken = await asyncio.gather(
+            _takes(self._server(access).status()),
+            _takes(self._guest(access).ready()),
+        )
+        return any(taken)
+
+    async def identity(self, access: Access) -> IdentityReport:
+        """Who the session says that it is."""
+        return await self._guest(access).identity()
 
     async def answers(self, access: Access, kernel_id: str, timeout_s: float) -> bool:
         """Whether the kernel answers: a silent no-op cell, or on its control channel while busy.
@@ -192,3 +205,12 @@ def _kernel(model: dict[str, Any], paths: dict[str, str]) -> Kernel:
         last_activity=round(active.timestamp() * 1000),
         path=str(paths.get(model["id"], "")),
     )
+
+
+async def _takes(asked: Awaitable[Any]) -> bool:
+    """Whether a question was let in, whatever the answer; nobody else's word counts for a refusal."""
+    try:
+        await asked
+    except UnexpectedStatus as error:
+        return error.status not in {401, 403}
+    return True

@@ -7,15 +7,19 @@ promise of the port is kept; `violations` tells if one was ever broken, by this 
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from intermezzo.adapters.memory.archive import archive, in_pieces
 from intermezzo.adapters.memory.faults import Faults
 from intermezzo.adapters.memory.signals import readings
 from intermezzo.adapters.memory.workers import OrderFailed, Steps, steps
 from intermezzo.adapters.memory.world import LiveSandbox, World, simulated_node
 from intermezzo.domain.compatibility import Site
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, StaleOrder, Unreachable
+from intermezzo.domain.export import Export, ExportRequest
 from intermezzo.domain.orders import (
+    ForkOrder,
     HomeSummary,
     Observed,
     Order,
@@ -108,7 +112,9 @@ class MemoryCluster:
         uid, snapshot_id = order.workspace_uid, order.snapshot_id
         if order.change is SnapshotChange.WITHDRAW:
             self._require_unused(uid, snapshot_id)
-            self.world.discard(uid, snapshot_id)
+            self.world.withdraw(uid, snapshot_id)
+            if not self.faults.keeps_bytes:
+                self.world.withdrawn.pop(uid, None)
         elif self.world.find(uid, snapshot_id) is None:
             raise NotFound(f"there is no complete snapshot {snapshot_id}")
         elif order.change is SnapshotChange.VERIFY:
@@ -148,6 +154,15 @@ class MemoryCluster:
         for path in sorted(files):
             digest.update(f"{path}\0{len(files[path])}\0".encode() + files[path])
         return HomeSummary(len(files), sum(map(len, files.values())), digest.hexdigest())
+
+    @asynccontextmanager
+    async def export(self, request: ExportRequest) -> AsyncIterator[Export]:
+        """An archive of a volume's files."""
+        self._require_reachable()
+        if request.volume_id not in self.world.volumes:
+            raise NotFound(f"there is no volume {request.volume_id}")
+        files = self.world.volumes[request.volume_id]
+        yield Export(len(files), sum(map(len, files.values())), in_pieces(archive(request, files)))
 
     async def discard(self, volume_id: str) -> None:
         """Delete a volume."""
@@ -276,7 +291,12 @@ class MemoryCluster:
 
     def _forget_if_told(self, work: _Work) -> None:
         live = self.world.sandbox_of(work.order.workspace_uid)
-        if live and isinstance(work.order, ResumeOrder) and work.step == "restored" and self.faults.forgetful:
+        if (
+            live
+            and isinstance(work.order, ResumeOrder | ForkOrder)
+            and work.step == "restored"
+            and self.faults.forgetful
+        ):
             for kernel_id in list(live.memory.kernels):
                 self.world.processes.start_kernel(live.memory, kernel_id)
 
@@ -288,7 +308,8 @@ class MemoryCluster:
         live = self.world.sandbox_of(uid)
         work = self._work.get(uid)
         report = self._report(work) if work else None
-        return Observed(True, live.seen() if live else None, report, self.world.manifests(uid))
+        leaving = tuple(sorted(self.world.withdrawn.get(uid, {})))
+        return Observed(True, live.seen() if live else None, report, self.world.manifests(uid), leaving=leaving)
 
     def _report(self, work: _Work) -> OrderReport:
         order = work.order
@@ -313,6 +334,8 @@ class MemoryCluster:
             changes.put_nowait(workspace_uid)
 
     def _require_unused(self, uid: str, snapshot_id: str) -> None:
+        if (uid, snapshot_id) in self.world.read.values():
+            raise Conflict(f"snapshot {snapshot_id} is in use by a fork")
         work = self._work.get(uid)
         if work is None or work.state is not OrderState.WORKING:
             return

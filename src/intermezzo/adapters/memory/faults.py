@@ -19,13 +19,14 @@ class Faults:
     """`unreachable`: no call gets an answer, none arrives. `holding`: orders are held up on the way and arrive when
     the cluster is told to `deliver`. `loses_answers`: orders arrive, their answers do not. `forgetful`: a resume
     succeeds, but every kernel in it is a new process with nothing in it (kernels on TCP after a real restore).
-    `refuses`: orders of these kinds are found invalid."""
+    `refuses`: orders of these kinds are found invalid. `keeps_bytes`: disks refuse to delete."""
 
     unreachable: bool = False
     holding: bool = False
     loses_answers: bool = False
     forgetful: bool = False
     refuses: frozenset[str] = frozenset()
+    keeps_bytes: bool = False
     _planned: dict[str, deque[PlannedFailure]] = field(default_factory=lambda: defaultdict(deque))
 
     def fail_next(self, kind: str, problem: Problem, after: str = "accepted") -> None:
@@ -35,6 +36,7 @@ class Faults:
     def clear(self) -> None:
         """Everything works again, and nothing is planned to fail."""
         self.unreachable = self.holding = self.loses_answers = self.forgetful = False
+        self.keeps_bytes = False
         self.refuses = frozenset()
         self._planned.clear()
 

@@ -43,6 +43,7 @@ class KernelProcess:
     busy: bool = False
     busy_since: int = 0
     last_activity: int = 0
+    seed: int = 0
 
     def begin(self, at: int) -> None:
         """A cell begins, and runs until it is said to end."""
@@ -55,9 +56,14 @@ class KernelProcess:
 
 @dataclass(slots=True)
 class Memory:
-    """All processes of one sandbox."""
+    """All processes of one sandbox. `token` and `path` are what its server was told to take and to answer under; who
+    restores it elsewhere finds the same ones. `reseeded` are the kernels that began anew when it was renamed."""
 
     init: Process
+    token: str = field(default="", repr=False)
+    path: str = ""
+    renamed_at: int = 0
+    reseeded: tuple[str, ...] = ()
     kernels: dict[str, KernelProcess] = field(default_factory=dict)
     next_pid: int = _FIRST_KERNEL_PID
     doings: Doings = field(default_factory=Doings)
@@ -84,6 +90,14 @@ class ProcessTable:
     def start_kernel(self, memory: Memory, kernel_id: str, name: str = "python3", path: str = "") -> KernelProcess:
         """A new kernel with nothing in it; it takes the place of one of the same id."""
         kernel = KernelProcess(Process("kernel", kernel_id, memory.next_pid, next(self._ticks)), name, path)
+        kernel.seed = next(self._ticks)
         memory.next_pid += 1
         memory.kernels[kernel_id] = kernel
         return kernel
+
+    def rename(self, memory: Memory, token: str, path: str, at: int) -> None:
+        """Give what was restored another identity, and each of its kernels random numbers of its own."""
+        memory.token, memory.path, memory.renamed_at = token, path, at
+        for kernel in memory.kernels.values():
+            kernel.seed = next(self._ticks)
+        memory.reseeded = tuple(memory.kernels)

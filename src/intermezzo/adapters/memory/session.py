@@ -15,6 +15,7 @@ from intermezzo.adapters.memory.process import KernelProcess
 from intermezzo.adapters.memory.world import LiveSandbox
 from intermezzo.domain.continuity import WitnessReport
 from intermezzo.domain.errors import Forbidden, NotFound, Unreachable
+from intermezzo.domain.identity import IdentityReport, Reseeded
 from intermezzo.domain.orders import SandboxState
 from intermezzo.ports.session import Access, CellUpdate, Kernel
 
@@ -36,6 +37,20 @@ class MemorySession:
         """What the processes hold now."""
         witnesses = tuple(process.testify() for process in self._reach(access).memory.processes())
         return WitnessReport(self._cluster.world.clock.now(), witnesses)
+
+    async def accepts(self, access: Access) -> bool:
+        """Whether that token is the one in its memory."""
+        try:
+            self._reach(access)
+        except Forbidden:
+            return False
+        return True
+
+    async def identity(self, access: Access) -> IdentityReport:
+        """What its memory says."""
+        live = self._reach(access)
+        kernels = tuple(Reseeded(kernel_id, ("random",)) for kernel_id in live.memory.reseeded)
+        return IdentityReport(live.memory.path, live.spec.hostname, live.memory.renamed_at, kernels)
 
     async def answers(self, access: Access, kernel_id: str, timeout_s: float) -> bool:
         """Whether that kernel is alive."""
@@ -108,7 +123,7 @@ class MemorySession:
         live = next((s for s in here if s.port == access.endpoint.port), None)
         if live is None or not live.answers or live.state is not SandboxState.RUNNING:
             raise Unreachable("the server in the sandbox does not answer")
-        if access.token != live.spec.access_token:
+        if access.token != live.memory.token:
             raise Forbidden("the server in the sandbox refuses this token")
         return live
 

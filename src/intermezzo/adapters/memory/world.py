@@ -75,8 +75,8 @@ class World:
 
     `digests` maps the name of an environment to its digest, the name itself unless said otherwise. `damaged` are
     snapshots, by workspace and id, whose content is not what was saved; `read` are those, by the fork's uid, that forks
-    are being made from. What is `stubborn` keeps the original's identity in a fork, and says nothing. Sandboxes are told to be at ports from
-    `first_port` on; whoever wants something to answer there puts it there.
+    are being made from. A `stubborn` world leaves forks the original's identity, and says nothing. Sandboxes are
+    told to be at ports from `first_port` on; whoever wants something to answer there puts it there.
     """
 
     clock: Clock
@@ -91,6 +91,8 @@ class World:
     processes: ProcessTable = field(default_factory=ProcessTable)
     first_port: int = _FIRST_PORT
     read: dict[str, tuple[str, str]] = field(default_factory=dict)
+    withdrawn: dict[str, dict[str, int]] = field(default_factory=dict)
+    partials: dict[str, dict[str, int]] = field(default_factory=dict)
     stubborn: bool = False
     _by_workspace: dict[str, LiveSandbox] = field(default_factory=dict)
     _held: dict[str, Resources] = field(default_factory=dict)
@@ -157,6 +159,13 @@ class World:
     def discard(self, workspace_uid: str, snapshot_id: str) -> None:
         """That snapshot is gone; no matter if it never was."""
         self.saved[workspace_uid] = [s for s in self.saved.get(workspace_uid, []) if s.manifest.id != snapshot_id]
+
+    def withdraw(self, workspace_uid: str, snapshot_id: str) -> None:
+        """Take its name away; its bytes are there until they are swept."""
+        found = self.find(workspace_uid, snapshot_id)
+        if found is not None:
+            self.withdrawn.setdefault(workspace_uid, {})[snapshot_id] = found.manifest.bytes
+            self.discard(workspace_uid, snapshot_id)
 
     def manifests(self, workspace_uid: str) -> tuple[Manifest, ...]:
         """The workspace's complete snapshots, newest first."""

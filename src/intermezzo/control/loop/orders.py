@@ -6,8 +6,17 @@ from intermezzo.control.context import Context
 from intermezzo.domain.actions import OrderKind
 from intermezzo.domain.blueprint import Blueprint
 from intermezzo.domain.names import dns_label
-from intermezzo.domain.orders import Order, PauseOrder, RemoveOrder, ResumeOrder, SandboxSpec, StartOrder, StopOrder
-from intermezzo.domain.workspace import Workspace
+from intermezzo.domain.orders import (
+    ForkOrder,
+    Order,
+    PauseOrder,
+    RemoveOrder,
+    ResumeOrder,
+    SandboxSpec,
+    StartOrder,
+    StopOrder,
+)
+from intermezzo.domain.workspace import OperationKind, Workspace
 
 
 def base_path(workspace: Workspace, made: Blueprint) -> str:
@@ -52,11 +61,19 @@ def make_order(context: Context, workspace: Workspace, kind: OrderKind) -> Order
             assert operation is not None
             spec = sandbox_spec(context, workspace, context.blueprint(workspace))
             return ResumeOrder(uid, token, operation_id, operation.snapshot_id, spec, node)
+        case "fork":
+            assert operation is not None and workspace.origin is not None
+            spec = sandbox_spec(context, workspace, context.blueprint(workspace))
+            origin = workspace.origin
+            return ForkOrder(
+                uid, token, operation_id, origin.workspace_uid, origin.volume_id, operation.snapshot_id, spec, node
+            )
         case "pause":
             assert operation is not None
             return PauseOrder(uid, token, operation_id, operation.snapshot_id)
         case "stop":
             return StopOrder(uid, token, operation_id)
         case "remove":
-            volume = workspace.volume_id if operation is not None and operation.delete_files else ""
+            takes_files = operation is not None and (operation.delete_files or operation.kind is OperationKind.FORK)
+            volume = workspace.volume_id if takes_files else ""
             return RemoveOrder(uid, token, operation_id, volume)

@@ -9,6 +9,7 @@ import structlog
 
 from intermezzo.control import entries
 from intermezzo.control.context import Context
+from intermezzo.control.loop.fork_proof import ForkProof
 from intermezzo.control.loop.orders import make_order
 from intermezzo.control.loop.proof import Proof
 from intermezzo.control.queue.dispatch import Dispatch
@@ -47,6 +48,7 @@ class Performer:
         self._context = context
         self._dispatch = dispatch
         self._proof = Proof(context)
+        self._fork_proof = ForkProof(context, self._proof)
 
     async def perform(self, workspace: Workspace, action: Action, seen: Observed) -> bool:
         """Do `action`, which was planned from `seen`. Raises `StaleWrite` if the record has changed since."""
@@ -55,6 +57,8 @@ class Performer:
                 return await self._dispatch.acquire(workspace)
             case Plant():
                 return await self._proof.plant(workspace, seen)
+            case Prove() if workspace.operation and workspace.operation.kind is OperationKind.FORK:
+                return await self._fork_proof.prove(workspace, seen)
             case Prove():
                 return await self._proof.prove(workspace, seen)
             case Send(kind):
@@ -64,8 +68,8 @@ class Performer:
                 return True
             case Settle():
                 return await self._settle(workspace, action, seen)
-            case GiveUp():
-                return await self._give_up(workspace)
+            case GiveUp(condition):
+                return await self._give_up(workspace, condition)
             case Renew():
                 return await self._renew(workspace, action)
             case Withdraw(snapshot_ids):
@@ -95,6 +99,8 @@ class Performer:
         message = settle.condition.message if settle.condition else ""
         end = entries.ended(workspace, settle.phase, settle.outcome, now, message)
         facts = entries.seen_by_node(workspace, seen.report)
+        if end.event is Event.FORKED:
+            facts += entries.was_forked(workspace, now)
         record = _settled(_with_blueprints_of(workspace, seen), settle, now)
         if settle.release and settle.phase is not Phase.RUNNING:
             await self._context.store.release(record, [*facts, *entries.freed(workspace, now), end])
@@ -104,11 +110,12 @@ class Performer:
         log.info("settled", workspace=str(workspace.key), phase=settle.phase.value, outcome=settle.outcome.value)
         return True
 
-    async def _give_up(self, workspace: Workspace) -> bool:
+    async def _give_up(self, workspace: Workspace, condition: Condition | None) -> bool:
         assert workspace.operation is not None
         token = workspace.token + 1
         operation = replace(workspace.operation, token=token, given_up=True)
-        await self._context.store.save(workspace.with_(token=token, operation=operation))
+        why = _since(condition, self._context.clock.now()) or workspace.condition
+        await self._context.store.save(workspace.with_(token=token, operation=operation, condition=why))
         return True
 
     async def _renew(self, workspace: Workspace, renew: Renew) -> bool:
@@ -159,6 +166,10 @@ def _settled(workspace: Workspace, settle: Settle, now: int) -> Workspace:
     if operation is not None:
         finished = FinishedOperation(operation.id, operation.kind, settle.outcome, message, now)
     paused = operation is not None and (operation.kind, settle.phase) == (OperationKind.PAUSE, Phase.PAUSED)
+    origin = workspace.origin
+    if origin is not None and operation is not None:
+        came_to_be = (operation.kind, settle.phase) == (OperationKind.FORK, Phase.RUNNING)
+        origin = replace(origin, forked_at=now) if came_to_be else origin
     kept_verdict = workspace.continuity if settle.phase is Phase.RUNNING else None
     return workspace.with_(
         phase=settle.phase,
@@ -168,6 +179,7 @@ def _settled(workspace: Workspace, settle: Settle, now: int) -> Workspace:
         last_operation=finished,
         snapshot=settle.snapshot if paused else workspace.snapshot,
         continuity=settle.continuity or kept_verdict,
+        origin=origin,
     )
 
 

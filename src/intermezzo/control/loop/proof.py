@@ -39,7 +39,7 @@ class Proof:
         operation = workspace.operation
         assert operation is not None and seen.sandbox is not None
         access = self._context.access(workspace, seen.sandbox)
-        report = await self._planted(access)
+        report = await self.planted(access)
         planted = dict(workspace.planted)
         facts: list[Entry] = []
         if report is not None:
@@ -59,7 +59,7 @@ class Proof:
         operation = workspace.operation
         assert operation is not None and seen.sandbox is not None
         before = workspace.planted.get(operation.snapshot_id)
-        continuity, facts = await self._judged(workspace, self._context.access(workspace, seen.sandbox), before)
+        continuity, facts = await self.judged(workspace, self._context.access(workspace, seen.sandbox), before)
         now = self._context.clock.now()
         proven = entries.entry(
             workspace, Event.PROVEN, now, verdict=continuity.verdict.value, evidence=list(continuity.evidence)
@@ -68,7 +68,8 @@ class Proof:
         await self._context.store.save(record, [*facts, proven])
         return True
 
-    async def _planted(self, access: Access) -> WitnessReport | None:
+    async def planted(self, access: Access) -> WitnessReport | None:
+        """Fresh nonces in all processes there; None for a session that cannot be asked."""
         for _ in range(PLANT_ATTEMPTS):
             try:
                 async with asyncio.timeout(PLANT_S):
@@ -83,9 +84,10 @@ class Proof:
     async def _kernels(self, access: Access) -> list[Kernel]:
         return await self._context.session.kernels(access) if access.server.has_kernels else []
 
-    async def _judged(
+    async def judged(
         self, workspace: Workspace, access: Access, before: WitnessReport | None
     ) -> tuple[Continuity, list[Entry]]:
+        """The verdict on the session there, and that its next cell ran if it did."""
         first = judge(before, await self._witness(access))
         if first.verdict is not Verdict.RESTORED or before is None:
             return first, []

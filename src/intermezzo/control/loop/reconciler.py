@@ -5,6 +5,7 @@ transaction and writes guarded by the record's revision, so that it may die anyw
 """
 
 import asyncio
+from collections.abc import Mapping
 
 import structlog
 
@@ -14,7 +15,7 @@ from intermezzo.control.loop.workqueue import WorkQueue
 from intermezzo.control.queue.dispatch import LINE, Dispatch
 from intermezzo.domain.actions import Acquire, Rest, Wait
 from intermezzo.domain.errors import StaleWrite, Unreachable
-from intermezzo.domain.lifecycle import plan
+from intermezzo.domain.lifecycle import plan, with_original
 from intermezzo.domain.orders import Observed
 from intermezzo.domain.workspace import SETTLED, Phase, Workspace
 
@@ -52,7 +53,7 @@ class Reconciler:
             workspace = await self._context.store.find(uid)
             if workspace is None:
                 return None
-            seen = await self._observe(uid)
+            seen = await self._observe(workspace)
             action = plan(workspace, seen, self._context.clock.now())
             log.debug("planned", workspace=str(workspace.key), phase=workspace.phase.value, action=repr(action))
             match action:
@@ -78,9 +79,12 @@ class Reconciler:
             return UNDER_WAY_S
         return None
 
-    async def _observe(self, uid: str) -> Observed:
+    async def _observe(self, workspace: Workspace) -> Observed:
+        """What there is of it, and of a fork that has not come to be, the snapshot that it is to be made from."""
+        cluster, origin = self._context.cluster, workspace.unmade
         try:
-            return await self._context.cluster.observe(uid)
+            seen = await cluster.observe(workspace.uid)
+            return with_original(workspace, seen, await cluster.observe(origin.workspace_uid)) if origin else seen
         except Unreachable:
             return Observed(reachable=False)
 
@@ -116,10 +120,15 @@ class Reconciler:
         except Unreachable:
             return [record.uid for record in records]
         now = self._context.clock.now()
-        return [record.uid for record in records if not self._rests(record, seen.get(record.uid, Observed()), now)]
+        return [record.uid for record in records if not self._rests(record, _seen_of(record, seen), now)]
 
     def _rests(self, record: Workspace, seen: Observed, now: int) -> bool:
         """One who waits rests too, as long as its place is known and nothing but its turn is missing."""
         if record.phase is Phase.QUEUED:
             return self._context.standing.knows(record) and isinstance(plan(record, seen, now), Acquire)
         return record.phase in SETTLED and isinstance(plan(record, seen, now), Rest)
+
+
+def _seen_of(workspace: Workspace, everything: Mapping[str, Observed]) -> Observed:
+    seen, origin = everything.get(workspace.uid, Observed()), workspace.unmade
+    return with_original(workspace, seen, everything.get(origin.workspace_uid, Observed())) if origin else seen

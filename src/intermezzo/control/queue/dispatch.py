@@ -98,8 +98,9 @@ class Dispatch:
         assert operation is not None
         now = self._context.clock.now()
         resuming = operation.kind is OperationKind.RESUME
+        restoring = operation.snapshot is not None
         demand = labelled(workspace.demand, [n for n in queue.nodes if n.name == node])
-        limit = self._context.limits.resume_ms if resuming else self._context.limits.start_ms
+        limit = self._context.limits.resume_ms if restoring else self._context.limits.start_ms
         blueprint = self._blueprint(workspace, operation)
         record = workspace.with_(
             phase=Phase.RESUMING if resuming else Phase.STARTING,
@@ -127,6 +128,8 @@ class Dispatch:
     def _blueprint(self, workspace: Workspace, operation: Operation) -> Blueprint | None:
         """What the sandbox is made from; where that cannot be told, it is said when the sandbox is ordered."""
         try:
+            if operation.kind is OperationKind.FORK:
+                return workspace.blueprint
             if operation.kind is OperationKind.RESUME:
                 return self._context.blueprint(workspace, operation.snapshot_id)
             return self._context.new_blueprint(workspace)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from intermezzo.control import entries
 from intermezzo.control.context import Context
 from intermezzo.control.queue.fitting import Fitting
+from intermezzo.control.storage.awaited import awaited
+from intermezzo.control.storage.outlook import Outlook, outlooks
 from intermezzo.domain import reasons
 from intermezzo.domain.compatibility import Difference
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, StaleWrite, Unreachable
@@ -25,6 +27,7 @@ ATTEMPTS = 20
 class Snapshot:
     """A snapshot as it stands. `compatible` says whether a node could restore it now, None where that is unknown;
     `differences` are those to the node that comes nearest. `current`: a resume that names none brings this one back.
+    `outlook` says when and why it will go, None where it stays.
     """
 
     manifest: Manifest
@@ -32,6 +35,7 @@ class Snapshot:
     compatible: bool | None
     differences: tuple[Difference, ...]
     current: bool
+    outlook: Outlook | None = None
 
 
 class Snapshots:
@@ -46,13 +50,15 @@ class Snapshots:
         found = await self._there(workspace)
         fitting = Fitting(self._context)
         compared = [await fitting.compared(workspace, manifest) for manifest in found]
-        return [_as_it_stands(workspace, m, each) for m, each in zip(found, compared, strict=True)]
+        going = await outlooks(self._context, workspace, found)
+        standing = [_as_it_stands(workspace, m, each) for m, each in zip(found, compared, strict=True)]
+        return [replace(each, outlook=going.get(each.manifest.id)) for each in standing]
 
     async def pin_snapshot(self, key: WorkspaceKey, snapshot_id: str) -> None:
         """Keep it, whatever the rules say, until it is unpinned. Raises `Conflict` where it is going already."""
         await self._tend(key, snapshot_id, SnapshotChange.PIN)
-
         await self._require_wanted(key, snapshot_id)
+
     async def unpin_snapshot(self, key: WorkspaceKey, snapshot_id: str) -> None:
         """Treat it by its age again, from the next pause on."""
         await self._tend(key, snapshot_id, SnapshotChange.UNPIN)
@@ -72,6 +78,7 @@ class Snapshots:
                 return
             there = await self._there(workspace)
             _require_deletable(workspace, there, snapshot_id, confirmed)
+            await _require_not_awaited(self._context, workspace, snapshot_id)
             now = self._context.clock.now()
             fact = entries.entry(workspace, Event.SNAPSHOT_DELETED, now, snapshot_id=snapshot_id)
             try:
@@ -91,8 +98,6 @@ class Snapshots:
         await self._context.cluster.tend(SnapshotOrder(workspace.uid, snapshot_id, change))
         self._context.changes.touch(workspace.uid)
 
-    async def _there(self, workspace: Workspace) -> list[Manifest]:
-        return newest_first((await self._context.cluster.observe(workspace.uid)).snapshots)
     async def _require_wanted(self, key: WorkspaceKey, snapshot_id: str) -> None:
         """Nobody may be told that it stays while somebody else writes down that it goes: the record is written, so that
         of the two one reads again."""
@@ -107,6 +112,17 @@ class Snapshots:
             return
         raise Conflict(f"{key} is being changed by others all the time", "Try again.")
 
+    async def _there(self, workspace: Workspace) -> list[Manifest]:
+        return newest_first((await self._context.cluster.observe(workspace.uid)).snapshots)
+
+
+async def _require_not_awaited(context: Context, workspace: Workspace, snapshot_id: str) -> None:
+    fork = (await awaited(context)).get((workspace.uid, snapshot_id))
+    if fork is not None:
+        raise Conflict(
+            f"the fork {fork} is being made from snapshot {snapshot_id}",
+            f"Wait until it is there: `intermezzo wait {fork.typed} --for settled`.",
+        )
 
 
 async def chosen(context: Context, workspace: Workspace, snapshot_id: str = "") -> Manifest | None:
