@@ -4,14 +4,17 @@ A subclass gives a fixture `ground`: a cluster, sandbox specifications for it, a
 """
 
 import asyncio
+import tarfile
 from collections.abc import Callable
 from dataclasses import fields, replace
+from io import BytesIO
 from typing import Any, Protocol
 
 import pytest
 
 from intermezzo.domain.compatibility import Aspect, differences, obstacles
 from intermezzo.domain.errors import Conflict, NotFound, StaleOrder
+from intermezzo.domain.export import MANIFEST, PACKAGES, README, REQUIREMENTS, SUMS, ExportRequest
 from intermezzo.domain.orders import (
     Observed,
     Order,
@@ -269,6 +272,26 @@ class ClusterContract:
         before = await ground.cluster.home(volume_id)
         assert before == await ground.cluster.home(volume_id)
         assert len(before.digest) == 64
+
+    async def test_an_export_is_one_whole_archive_of_the_files(self, ground: Ground, uid: str) -> None:
+        await carry_out(ground, start(ground, uid, 1))
+        request = ExportRequest(ground.sandbox(uid).volume_id, "jupyter", "exp", "what this is")
+        async with ground.cluster.export(request) as made:
+            content = b"".join([piece async for piece in made.content])
+        with tarfile.open(fileobj=BytesIO(content)) as archive:
+            names = archive.getnames()
+            readme = archive.extractfile(f"exp/{README}")
+            assert readme is not None
+            assert readme.read() == b"what this is"
+        assert (names[0], names[-2:]) == (f"exp/{README}", [f"exp/{SUMS}", f"exp/{MANIFEST}"])
+        assert all(name == "exp/home" or (name.startswith("exp/") and ".." not in name) for name in names)
+        assert f"exp/{REQUIREMENTS}" in names
+        assert f"exp/{PACKAGES}" in names
+
+    async def test_a_volume_that_is_not_there_is_not_exported(self, ground: Ground, uid: str) -> None:
+        with pytest.raises(NotFound):
+            async with ground.cluster.export(ExportRequest(f"{uid}-never", "jupyter", "exp", "")):
+                pytest.fail("something was exported")
 
     async def test_a_volume_is_discarded_once_nothing_has_files_on_it(self, ground: Ground, uid: str) -> None:
         volume_id = ground.sandbox(uid).volume_id

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from intermezzo.domain.orders import RemoveOrder, StartOrder
+from intermezzo.node.export.process import Exports
 from node import editor as editors
 from node.editor import Editor, editor_specification
+from node.exporting import SANDBOX
 from node.notebook import Notebook
 from node.world import Node, engine, reason_to_skip, specification, until
 
@@ -23,11 +25,11 @@ exec "{engine}" "$@"
 """
 
 
-def running(folder: Path, **settings: object) -> Iterator[Node]:
+def running(folder: Path, make: type[Node] = Node, **settings: object) -> Iterator[Node]:
     """An agent, and after it the proof that the machine is as it was."""
     if reason := reason_to_skip():
         pytest.skip(reason)
-    node = Node(folder, **{"engine": "runsc", "runsc": engine(), **settings})
+    node = make(folder, **{"engine": "runsc", "runsc": engine(), **settings})
     try:
         node.start()
         yield node
@@ -83,3 +85,22 @@ def editor(node: Node, uid: str, volume: str) -> Editor:
     if reason := editors.reason_to_skip():
         pytest.skip(reason)
     return Editor(node, uid, volume, node.carry_out(StartOrder(uid, 1, "start", editor_specification(volume))))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """An empty home, in folders that only their owner may enter, as an installation's are."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    folder = closed / "home"
+    folder.mkdir()
+    yield folder
+    for path in folder.rglob("*"):
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o700)
+
+
+@pytest.fixture
+def exports(tmp_path: Path) -> Exports:
+    """What makes archives."""
+    return Exports(tmp_path, SANDBOX, SANDBOX)

@@ -7,12 +7,13 @@ sandboxes: an agent that starts looks at what is there and goes on.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 from intermezzo.domain.compatibility import Site
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound
+from intermezzo.domain.export import Export, ExportRequest
 from intermezzo.domain.orders import (
     HomeSummary,
     Observed,
@@ -28,8 +29,11 @@ from intermezzo.domain.orders import (
 from intermezzo.domain.probe import Probed, said
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
+from intermezzo.domain.snapshot import Examined
 from intermezzo.node import files, machine
 from intermezzo.node.activity import Signals
+from intermezzo.node.export.process import Exports
+from intermezzo.node.inspection import examine
 from intermezzo.node.processes import Finished
 from intermezzo.node.site import site
 from intermezzo.node.tasks import in_thread
@@ -47,6 +51,8 @@ class Agent:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        config = tools.config
+        self._exports = Exports(config.node_dir, config.sandbox_uid, config.sandbox_gid)
         self._signals = Signals(tools.engine, tools.guest, tools.accelerators)
         self._workers: dict[str, Worker] = {}
         self._watchers: set[asyncio.Queue[str]] = set()
@@ -83,6 +89,10 @@ class Agent:
     async def site(self, sandbox: SandboxSpec) -> Site:
         """What such a sandbox would find here."""
         return await in_thread(site, self._tools, sandbox)
+
+    async def examine(self, uid: str, snapshot_id: str) -> Examined:
+        """What can be told of a snapshot without reading it. Raises NotFound, or OSError if a disk cannot be asked."""
+        return await in_thread(examine, self._tools.snapshots, self._tools.volumes, uid, snapshot_id)
 
     async def accept(self, order: Order) -> None:
         """Raises StaleOrder, or OSError if the order cannot be stored."""
@@ -182,6 +192,17 @@ class Agent:
     async def home(self, volume_id: str) -> HomeSummary:
         """Raises NotFound or Refused."""
         return await in_thread(self._tools.volumes.summary, volume_id)
+
+    @asynccontextmanager
+    async def export(self, request: ExportRequest) -> AsyncIterator[Export]:
+        """Raises NotFound, Refused, Conflict, or Unreachable for an archive that cannot be finished."""
+        home = await in_thread(self._tools.volumes.existing, request.volume_id)
+        try:
+            environment = self._tools.environments.get(request.environment)
+        except InvalidInput:
+            environment = None  # the packages below the home's are not known then, and the files are all the same
+        async with self._exports.archive(request, home, environment) as made:
+            yield made
 
     async def discard(self, volume_id: str) -> None:
         """Raises Conflict for a volume that a sandbox or a snapshot has files on, Refused, or OSError if some stays."""

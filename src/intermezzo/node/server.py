@@ -7,6 +7,7 @@ import json
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,10 +20,14 @@ from starlette.routing import Route
 
 from intermezzo.domain.compatibility import Site
 from intermezzo.domain.errors import Conflict, EngineFailure, IntermezzoError, InvalidInput, NotFound, Refused
+from intermezzo.domain.export import EXPORTED_FILES, EXPORTED_SIZE, FOLDER_LENGTH, MEDIA_TYPE, ExportRequest
+from intermezzo.domain.names import wrong_with
 from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, SnapshotOrder
 from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
+from intermezzo.domain.snapshot import Examined
+from intermezzo.download import Download
 from intermezzo.node import identifiers
 from intermezzo.node.agent import Agent
 
@@ -36,6 +41,8 @@ ALL = TypeAdapter(dict[str, Observed])
 HOME = TypeAdapter(HomeSummary)
 ACTIVITY = TypeAdapter(dict[str, Readings])
 PROBED = TypeAdapter(Probed)
+EXAMINED = TypeAdapter(Examined)
+EXPORT_REQUEST = TypeAdapter(ExportRequest)
 LONGEST_BODY = 1 << 20
 STATUS: dict[type[IntermezzoError], int] = {
     InvalidInput: 422,
@@ -73,11 +80,13 @@ class Interface:
             ("GET", "/v1/workspaces", self.workspaces),
             ("GET", "/v1/workspaces/{uid}", self.workspace),
             ("GET", "/v1/workspaces/{uid}/logs", self.logs),
+            ("GET", "/v1/workspaces/{uid}/snapshots/{id}", self.examine),
             ("POST", "/v1/workspaces/{uid}/exec", self.execute),
             ("POST", "/v1/workspaces/{uid}/probe", self.probe),
             ("GET", "/v1/activity", self.activity),
             ("GET", "/v1/volumes/{id}", self.volume),
             ("DELETE", "/v1/volumes/{id}", self.discard),
+            ("POST", "/v1/exports", self.export),
             ("POST", "/v1/orders", self.order),
             ("POST", "/v1/snapshot-orders", self.snapshot_order),
             ("POST", "/v1/sites", self.sites),
@@ -133,6 +142,17 @@ class Interface:
         volume_id = identifiers.identifier(request.path_params["id"], "id")
         return _json(HOME.dump_json(await self._agent.home(volume_id)))
 
+    async def export(self, request: Request) -> Response:
+        """An archive of a volume's files; the connection breaks off if it cannot be finished."""
+        asked = EXPORT_REQUEST.validate_json(await _body(request))
+        identifiers.identifier(asked.volume_id, "volume_id")
+        if problem := wrong_with(asked.folder, FOLDER_LENGTH):
+            raise InvalidInput(f"folder {problem}", fields={"folder": problem})
+        stack = AsyncExitStack()
+        made = await stack.enter_async_context(self._agent.export(asked))
+        headers = {EXPORTED_FILES: str(made.files), EXPORTED_SIZE: str(made.size)}
+        return Download(made.content, stack, MEDIA_TYPE, headers)
+
     async def discard(self, request: Request) -> Response:
         """Delete a volume with its files: 204, or 409 for one that a sandbox or a snapshot has files on."""
         await self._agent.discard(identifiers.identifier(request.path_params["id"], "id"))
@@ -154,6 +174,12 @@ class Interface:
         """What a sandbox of the specification sent would find on the one node."""
         sandbox = identifiers.sandbox(SANDBOX.validate_json(await _body(request)))
         return _json(SITES.dump_json([await self._agent.site(sandbox)]))
+
+    async def examine(self, request: Request) -> Response:
+        """What can be told of a snapshot without reading it."""
+        uid = identifiers.identifier(request.path_params["uid"], "uid")
+        snapshot_id = identifiers.identifier(request.path_params["id"], "id")
+        return _json(EXAMINED.dump_json(await self._agent.examine(uid, snapshot_id)))
 
     async def watch(self, request: Request) -> Response:
         """Changed uids, one JSON object a line."""

@@ -37,12 +37,16 @@ class Volumes:
             os.chown(path, self._uid, self._gid)
         return path
 
-    def summary(self, volume_id: str) -> HomeSummary:
-        """Read from the disk now. Raises NotFound."""
+    def existing(self, volume_id: str) -> Path:
+        """Where a volume lies that is there. Raises NotFound or Refused."""
         path = self.path(volume_id)
         if not path.is_dir():
             raise NotFound(f"there is no volume {volume_id}")
-        return files.summary(path)
+        return path
+
+    def summary(self, volume_id: str) -> HomeSummary:
+        """Read from the disk now. Raises NotFound."""
+        return files.summary(self.existing(volume_id))
 
     def remove(self, volume_id: str) -> None:
         """Delete a volume with all it holds. Raises OSError if some stays."""

@@ -14,6 +14,7 @@ from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, 
 from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
+from intermezzo.domain.snapshot import Examined
 
 
 class Cluster(Protocol):
@@ -42,6 +43,11 @@ class Cluster(Protocol):
 
     async def sites(self, sandbox: SandboxSpec) -> list[Site]:
         """What a sandbox of this specification would find on each node now. Makes nothing."""
+        ...
+
+    async def examine(self, workspace_uid: str, snapshot_id: str) -> Examined:
+        """What can be told of a snapshot without reading it: damage, and which of the files that its session holds open
+        are not what they were. Changes nothing. Raises `NotFound`."""
         ...
 
     def watch(self) -> AsyncIterator[str]:

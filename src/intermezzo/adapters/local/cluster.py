@@ -6,6 +6,7 @@ It keeps no state of its own and never decides anything. An agent that does not 
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,12 @@ from intermezzo.domain.errors import (
     StaleOrder,
     Unreachable,
 )
+from intermezzo.domain.export import EXPORTED_FILES, EXPORTED_SIZE, Export, ExportRequest
 from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, SnapshotOrder
 from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
+from intermezzo.domain.snapshot import Examined
 
 ORDER: TypeAdapter[Order] = TypeAdapter(Order)
 SNAPSHOT_ORDER = TypeAdapter(SnapshotOrder)
@@ -38,11 +41,15 @@ ALL = TypeAdapter(dict[str, Observed])
 HOME = TypeAdapter(HomeSummary)
 ACTIVITY = TypeAdapter(dict[str, Readings])
 PROBED = TypeAdapter(Probed)
+EXAMINED = TypeAdapter(Examined)
+EXPORT_REQUEST = TypeAdapter(ExportRequest)
 ERRORS: dict[str, type[IntermezzoError]] = {
     kind.code: kind for kind in (Conflict, EngineFailure, InvalidInput, NotFound, Refused, StaleOrder, Unreachable)
 }
 RECONNECT_S = 0.5
 SILENCE_S = 30.0
+EXPORT_TIMEOUT = httpx.Timeout(30.0, read=600.0, write=None)
+"""One that reads the holes of a huge file has nothing to send for a while."""
 
 
 class LocalCluster:
@@ -79,6 +86,11 @@ class LocalCluster:
         """What such a sandbox would find on the one node."""
         return SITES.validate_json((await self._ask("POST", "/v1/sites", content=SANDBOX.dump_json(sandbox))).content)
 
+    async def examine(self, workspace_uid: str, snapshot_id: str) -> Examined:
+        """What can be told of a snapshot without reading it. Raises NotFound or Unreachable."""
+        path = f"/v1/workspaces/{workspace_uid}/snapshots/{snapshot_id}"
+        return EXAMINED.validate_json((await self._ask("GET", path)).content)
+
     async def watch(self) -> AsyncIterator[str]:
         """Uids that may have changed, for ever; a lost connection is taken up again."""
         while True:
@@ -98,6 +110,20 @@ class LocalCluster:
     async def home(self, volume_id: str) -> HomeSummary:
         """A volume, read from the disk now; waits as long as that takes."""
         return HOME.validate_json((await self._ask("GET", f"/v1/volumes/{volume_id}", timeout=600.0)).content)
+
+    @asynccontextmanager
+    async def export(self, request: ExportRequest) -> AsyncIterator[Export]:
+        """An archive of a volume's files. Raises NotFound, Conflict or Unreachable."""
+        path, body = "/v1/exports", EXPORT_REQUEST.dump_json(request)
+        try:
+            async with self._client.stream("POST", path, content=body, timeout=EXPORT_TIMEOUT) as answer:
+                if answer.is_error:
+                    await answer.aread()
+                    raise _error(answer)
+                files, size = (int(answer.headers.get(name, 0)) for name in (EXPORTED_FILES, EXPORTED_SIZE))
+                yield Export(files, size, _handed_on(answer))
+        except httpx.TransportError as error:
+            raise Unreachable("the node agent does not answer", "Is Intermezzo running? `intermezzo up`") from error
 
     async def discard(self, volume_id: str) -> None:
         """Delete a volume; waits as long as that takes. Raises Conflict or Unreachable."""
@@ -142,6 +168,15 @@ class LocalCluster:
         if answer.is_error:
             raise _error(answer)
         return answer
+
+
+async def _handed_on(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """What comes, uncompressed by nobody. A connection that breaks off is an error, not an end."""
+    try:
+        async for piece in answer.aiter_raw():
+            yield piece
+    except httpx.TransportError as error:
+        raise Unreachable("the archive was cut off") from error
 
 
 def _error(answer: httpx.Response) -> IntermezzoError:

@@ -37,6 +37,7 @@ from intermezzo.domain.orders import (
 from intermezzo.domain.probe import Probed, said
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
+from intermezzo.domain.snapshot import Examined
 from intermezzo.ports.clock import Clock, SystemClock
 
 SANDBOXES_AT_ONCE = 50
@@ -127,6 +128,14 @@ class MemoryCluster:
         """What such a sandbox would find on each node."""
         self._require_reachable()
         return [self.world.site(node, sandbox) for node in self.world.nodes]
+
+    async def examine(self, workspace_uid: str, snapshot_id: str) -> Examined:
+        """What can be told of a snapshot."""
+        self._require_reachable()
+        session = self.world.find(workspace_uid, snapshot_id)
+        if session is None:
+            raise NotFound(f"there is no complete snapshot {snapshot_id}")
+        return self.world.examine(session)
 
     async def watch(self) -> AsyncIterator[str]:
         """Uids of workspaces that may have changed."""
