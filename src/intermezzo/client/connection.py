@@ -37,9 +37,11 @@ def of_environment() -> Connection | None:
 
 def find(file: Path) -> Connection:
     """The connection named by the environment, else by `file`. Raises `Unreachable` if neither names one."""
-    named = of_environment()
-    if named is not None:
-        return named
+    return of_environment() or of_file(file)
+
+
+def of_file(file: Path) -> Connection:
+    """The connection that an installation wrote down. Raises `Unreachable` if it is not up."""
     try:
         written = _File.model_validate_json(file.read_bytes())
     except FileNotFoundError:

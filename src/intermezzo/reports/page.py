@@ -1,10 +1,6 @@
 """The trial's report as one HTML page that needs nothing else: no other host, no script, light and dark, printable."""
 
-from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from intermezzo.reports import figures
+from intermezzo.reports.sheet import sheets
 from intermezzo.reports.timeline import timeline
 from intermezzo.reports.trial import TrialReport
 
@@ -17,24 +13,4 @@ def render(report: TrialReport) -> str:
     first = min((hold.start for hold in report.holds), default=report.began_at)
     drawing = timeline(report.holds, marks, first, report.ended_at)
     longest = max((way.seconds or 0 for way in report.ways), default=0)
-    return _environment().get_template("trial.html.jinja").render(report=report, drawing=drawing, longest=longest)
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("intermezzo.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "seconds": figures.seconds,
-        "size": figures.size,
-        "clock": figures.clock,
-        "day": figures.day,
-        "compute": figures.compute,
-        "times": figures.times,
-    }
-    return environment
+    return sheets().get_template("trial.html.jinja").render(report=report, drawing=drawing, longest=longest)

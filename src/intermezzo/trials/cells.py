@@ -37,6 +37,16 @@ def follow(client: Intermezzo, started: RunShape, voice: Voice, what: str) -> Ra
     raise Unreachable("the updates ended before the run did", "The kernel may still be at work.")
 
 
+def ended(client: Intermezzo, started: RunShape) -> Ran:
+    """The same without a word, for one of many that go on side by side."""
+    text = ""
+    for update in client.updates(started.id):
+        if isinstance(update, RunShape):
+            return Ran(update, answer(update, text))
+        text = (text + printed(update))[-LONGEST_TEXT:]
+    raise Unreachable("the updates ended before the run did", "The kernel may still be at work.")
+
+
 def answer(run: RunShape, text: str) -> Answer:
     """What a run gave."""
     return Answer(ran=run.state == "succeeded", text=text.strip(), values=values(text), problem=plain(run.problem))

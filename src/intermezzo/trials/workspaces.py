@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from intermezzo.client import Intermezzo
 from intermezzo.client.workspace_models import QueueShape, WorkspaceDetail, WorkspaceShape
@@ -19,8 +19,9 @@ UP_S = 300.0
 class Choice:
     """What each workspace of the trial is made of; an empty `pod` is one with an accelerator where there is any."""
 
-    pod: str
-    env: Mapping[str, str]
+    pod: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    kind: str = KIND
 
 
 class Workspaces:
@@ -35,7 +36,7 @@ class Workspaces:
     def create(self, name: str) -> WorkspaceShape:
         """Make one and have it started. Raises the API's errors; then nothing is made."""
         pod = self._choice.pod or self._with_accelerator()
-        made = self._client.create(name, kind=KIND, pod=pod, env=dict(self._choice.env))
+        made = self._client.create(name, kind=self._choice.kind, pod=pod, env=dict(self._choice.env))
         self._made.append(name)
         return made
 
@@ -107,7 +108,7 @@ class Workspaces:
                 pass
 
     def _with_accelerator(self) -> str:
-        kind = next(kind for kind in self._client.kinds() if kind.name == KIND)
+        kind = next(kind for kind in self._client.kinds() if kind.name == self._choice.kind)
         there = {
             name for node in self._client.capacity() for name, count in node.capacity.accelerators.items() if count
         }
