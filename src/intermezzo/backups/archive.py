@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from intermezzo.domain.errors import Conflict, InvalidInput, NotFound
+from intermezzo.domain.errors import Conflict, IntermezzoError, InvalidInput, NotFound
 
 FORMAT = "intermezzo-backup/1"
 MANIFEST = "manifest.json"
@@ -48,17 +48,24 @@ class Writer:
     async def table(self, name: str, rows: AsyncIterable[Mapping[str, Any]]) -> None:
         """All rows of a table."""
         digest, count = hashlib.sha256(), 0
-        with self._archive.open(_entry(TABLES + name), "w", force_zip64=True) as file:
+        with _writable():
+            file = self._archive.open(_entry(TABLES + name), "w", force_zip64=True)
+        try:
             async for row in rows:
                 line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-                file.write(line)
+                with _writable():
+                    file.write(line)
                 digest.update(line)
                 count += 1
+        finally:
+            with _writable():
+                file.close()
         self._rows[name], self._sha256[TABLES + name] = count, digest.hexdigest()
 
     def file(self, name: str, content: bytes) -> None:
         """A file of the control plane's own."""
-        self._archive.writestr(_entry(FILES + name), content)
+        with _writable():
+            self._archive.writestr(_entry(FILES + name), content)
         self._sha256[FILES + name] = hashlib.sha256(content).hexdigest()
 
     def end(self, version: str, revision: str, made_at: int) -> Contents:
@@ -90,24 +97,26 @@ class Reader:
 @contextmanager
 def writing(path: Path) -> Iterator[Writer]:
     """Write a backup beside its name; it has its name once it is whole and on the disk. Raises `Conflict` for a file
-    that is there already, and OSError."""
+    that is there already, and `IntermezzoError` where it cannot be written; then there is none."""
     if path.exists():
         raise Conflict(f"{path} is there already", "Name another file; a backup is never overwritten.")
     aside = path.with_name(f".{path.name}.partial")
-    aside.unlink(missing_ok=True)
     try:
+        aside.unlink(missing_ok=True)
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as raw:
             with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
                 yield Writer(archive)
             raw.flush()
             os.fsync(raw.fileno())
         os.link(aside, path)  # unlike a rename, never over a file that came in between
+        _sync(path.parent)
     except FileExistsError:
         raise Conflict(f"{path} is there already", "Name another file; a backup is never overwritten.") from None
+    except OSError as error:
+        raise _unwritable(error) from None
     finally:
         with suppress(FileNotFoundError):
             aside.unlink()
-    _sync(path.parent)
 
 
 @contextmanager
@@ -146,6 +155,20 @@ def _sha256(archive: zipfile.ZipFile, name: str) -> str:
         while chunk := file.read(CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+@contextmanager
+def _writable() -> Iterator[None]:
+    """Tells a disk that refuses from a database that is silent: both complain with OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(error) from None
+
+
+def _unwritable(error: OSError) -> IntermezzoError:
+    reason = error.strerror or str(error)
+    return IntermezzoError(f"the backup cannot be written: {reason}", "Nothing was left behind; name another place.")
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -7,7 +7,6 @@ from pathlib import Path
 from intermezzo.adapters.sql.dump import TABLES, dumping
 from intermezzo.backups.archive import Contents, writing
 from intermezzo.config.settings import Settings
-from intermezzo.domain.errors import IntermezzoError
 from intermezzo.ports.clock import Clock
 
 KEPT = ("secret.key", "local-token")
@@ -17,21 +16,15 @@ KEPT = ("secret.key", "local-token")
 async def back_up(settings: Settings, path: Path, clock: Clock, told: Callable[[str], None]) -> Contents:
     """Write all that the control plane knows at this moment to a new file. `told` hears the name of each table.
 
-    Raises `Conflict` for a file that is there already, what `adapters.sql.dump.dumping` raises, and `IntermezzoError`
-    where the file cannot be written; then there is none.
+    Raises what `adapters.sql.dump.dumping` and `archive.writing` raise; then there is no file.
     """
-    try:
-        async with dumping(settings.database.url) as dump:
-            with writing(path) as archive:
-                for table in TABLES:
-                    told(table)
-                    await archive.table(table, dump.rows(table))
-                for name in KEPT:
-                    file = settings.data_dir / "control" / name
-                    if file.is_file():
-                        archive.file(name, file.read_bytes())
-                return archive.end(importlib.metadata.version("intermezzo"), dump.revision, clock.now())
-    except OSError as error:
-        raise IntermezzoError(
-            f"the backup cannot be written: {error.strerror or error}", "Nothing was left behind; name another place."
-        ) from None
+    async with dumping(settings.database.url) as dump:
+        with writing(path) as archive:
+            for table in TABLES:
+                told(table)
+                await archive.table(table, dump.rows(table))
+            for name in KEPT:
+                file = settings.data_dir / "control" / name
+                if file.is_file():
+                    archive.file(name, file.read_bytes())
+            return archive.end(importlib.metadata.version("intermezzo"), dump.revision, clock.now())
