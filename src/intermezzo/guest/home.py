@@ -12,16 +12,20 @@ import sysconfig
 import venv
 from pathlib import Path
 
+from intermezzo.guest.checkpoint import index
 from intermezzo.guest.session import Session
 
 LAYER = "_intermezzo_environment.pth"
+# Where `intermezzo.checkpoint` is for kernels and terminals; a version that the user installs hides it.
+LIBRARY = Path(__file__).resolve().parent / "library"
 PIP = '#!/bin/sh\nexec "$(dirname "$0")/python" -m pip "$@"\n'
 
 
 def prepare(session: Session) -> None:
     """Make everything that the server and the kernels need. Idempotent; repairs links after a change of Python."""
-    for folder in (session.runtime, f"{session.runtime}/jupyter", str(session.witnesses)):
+    for folder in (session.runtime, f"{session.runtime}/jupyter", str(session.witnesses), str(session.keepers)):
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    (Path(session.home) / index.FOLDER).mkdir(mode=0o700, parents=True, exist_ok=True)
     _layered_environment(session.layered)
     _kernel_spec(session)
 
@@ -32,7 +36,7 @@ def _layered_environment(target: Path) -> None:
         _remove_links(target / "bin")
         venv.EnvBuilder(symlinks=True, with_pip=False).create(target)
     prepared = sysconfig.get_path("purelib")
-    _write(packages / LAYER, f"import site; site.addsitedir({prepared!r})\n", 0o644)
+    _write(packages / LAYER, f"import site; site.addsitedir({prepared!r})\n{LIBRARY}\n", 0o644)
     for name in ("pip", "pip3"):
         if not (target / "bin" / name).exists():
             _write(target / "bin" / name, PIP, 0o755)

@@ -12,7 +12,7 @@ import time
 from types import FrameType
 from typing import Any
 
-from intermezzo.guest import home, hooks, preflight, probe, servers
+from intermezzo.guest import home, hooks, keepers, preflight, probe, servers
 from intermezzo.guest.activity import Activity
 from intermezzo.guest.api import GuestServer, Handler
 from intermezzo.guest.children import Children, send
@@ -78,6 +78,7 @@ class Init:
             ("GET", "/preflight"): lambda question: preflight.preflight(self._volumes),
             ("POST", "/hooks/before-pause"): self._before_pause,
             ("POST", "/record"): lambda question: {"record": record.keep(self._session.home, self._session.layered)},
+            ("POST", "/checkpoints"): lambda question: {"checkpoints": keepers.save(self._session.keepers)},
             ("GET", "/activity"): self._activity.read,
             ("POST", "/probe"): self._probe,
             ("POST", "/connections/close"): self._connections.close,
@@ -89,9 +90,11 @@ class Init:
         return [self._session.home, *self._session.data]
 
     def _before_pause(self, question: dict[str, Any]) -> dict[str, Any]:
+        # First, so that a hook can do something with what was saved.
+        saved = keepers.save(self._session.keepers)
         ran = hooks.run(hooks.before_pause(self._session.home), self._children, self._env)
         # Last, since a hook may install something or write a notebook.
-        return {"hooks": ran, "record": record.keep(self._session.home, self._session.layered)}
+        return {"checkpoints": saved, "hooks": ran, "record": record.keep(self._session.home, self._session.layered)}
 
     def _probe(self, question: dict[str, Any]) -> dict[str, Any]:
         return probe.run(question, self._children, self._env, self._session.runtime)

@@ -50,6 +50,11 @@ class Session:
         """The directory of the kernels' witness sockets."""
         return Path(self.runtime) / "intermezzo" / "witness"
 
+    @property
+    def keepers(self) -> Path:
+        """The directory of the sockets by which programs are asked for checkpoints."""
+        return Path(self.runtime) / "intermezzo" / "checkpoint"
+
 
 def load(path: str) -> Session:
     """Read the session file. Raises OSError, ValueError or TypeError when it is missing or malformed."""
