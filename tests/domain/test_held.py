@@ -37,8 +37,9 @@ def test_a_file_is_told_of_exactly_when_it_stands_otherwise(then: Standing, now:
     assert (change(replace(HELD, standing=then), now) is None) == (then == now)
 
 
-def test_changed_files_keep_a_snapshot_from_being_restored_wherever_that_is() -> None:
+def test_changed_files_are_for_their_owner_to_accept_wherever_it_is_restored() -> None:
     (found,) = changes(Examined(changed=(ChangedFile("/home/a", Fate.MISSING, "/home/a is missing"),)))
-    assert (found.aspect, found.message, found.prevents) == (Aspect.HELD_FILES, "/home/a is missing", True)
+    assert (found.aspect, found.message) == (Aspect.HELD_FILES, "/home/a is missing")
+    assert (found.prevents, found.acceptable) == (False, True)
     assert found.mend.endswith(".")
     assert changes(Examined(damage="gone")) == []

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from intermezzo.domain.compatibility import Site
+from intermezzo.domain.errors import FilesChanged
 from intermezzo.domain.held import MOST, Acceptance, Fate
 from intermezzo.domain.mounts import Mount
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import held, inspection, page_cache
-from intermezzo.node.inspection import FilesChanged, Incompatible
+from intermezzo.node.inspection import Incompatible
 from intermezzo.node.snapshots import Damaged, Snapshots
 from intermezzo.node.volumes import Volumes
 from node.test_bad_snapshots import KEY, flip, made

@@ -14,6 +14,7 @@ from intermezzo.client.operation_models import OperationShape
 from intermezzo.client.snapshot_models import SavedShape
 from intermezzo.client.workspace_models import WorkspaceDetail
 from intermezzo.domain.errors import InvalidInput, NotFound
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.workspace import SETTLED, Phase
 
 STATES: dict[str, frozenset[Phase]] = {
@@ -43,15 +44,26 @@ def pause(session: Session, workspace: str, no_wait: bool) -> Exit:
     return report_pause(session, before, follow(session, workspace, operation), operation.asked_at)
 
 
-@click.command(cls=Command, examples=["resume exp-17", "resume exp-17 --snapshot i3f9", "resume exp-17 --json"])
+@click.command(
+    cls=Command,
+    examples=["resume exp-17", "resume exp-17 --snapshot i3f9", "resume exp-17 --accept-changed-files"],
+)
 @NAME
 @click.option("--snapshot", "snapshot_id", default="", help="An older snapshot; the newest if left out.")
+@click.option(
+    "--accept-changed-files",
+    "accept",
+    flag_value=Acceptance.CHANGED_FILES,
+    type=Acceptance,
+    default=Acceptance.NOTHING,
+    help="Also if files that the session holds open were changed, replaced or removed meanwhile.",
+)
 @NO_WAIT
 @pass_session
-def resume(session: Session, workspace: str, snapshot_id: str, no_wait: bool) -> Exit:
+def resume(session: Session, workspace: str, snapshot_id: str, accept: Acceptance, no_wait: bool) -> Exit:
     """Bring the live session back, and prove that it is the same one (exit code 1 if it is not)."""
     _say_what_comes_back(session, session.client.workspace(workspace), snapshot_id)
-    operation = session.client.resume(workspace, snapshot_id)
+    operation = session.client.resume(workspace, snapshot_id, accept)
     if no_wait:
         return _accepted(session, operation)
     return report_resume(session, follow(session, workspace, operation), operation)

@@ -43,6 +43,7 @@ from intermezzo.client.workspace_models import (
     WorkspaceShape,
 )
 from intermezzo.domain.errors import Unreachable
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.workspace import Phase
 
 CHANGE_HEADER = "Intermezzo-Change"
@@ -103,9 +104,12 @@ class Intermezzo:
         """Ask for a pause."""
         return self._wire.one(OperationShape, "POST", f"{path_of(workspace)}/pause")
 
-    def resume(self, workspace: str, snapshot_id: str = "") -> OperationShape:
-        """Ask for a resume. Only the workspace's `continuity` says afterwards whether it was one."""
-        body = {"snapshot_id": snapshot_id}
+    def resume(self, workspace: str, snapshot_id: str = "", accept: Acceptance = Acceptance.NOTHING) -> OperationShape:
+        """Ask for a resume. Only the workspace's `continuity` says afterwards whether it was one.
+
+        Raises `FilesChanged` where files that the session holds open are not what they were, unless that is accepted.
+        """
+        body = {"snapshot_id": snapshot_id, "accept": accept.value}
         return self._wire.one(OperationShape, "POST", f"{path_of(workspace)}/resume", json=body)
 
     def restart_fresh(self, workspace: str) -> OperationShape:

@@ -16,9 +16,11 @@ from intermezzo.control.forking import forked, snapshot_again
 from intermezzo.control.quotas.admission import admit, require_room
 from intermezzo.control.storage.mounting import home_of, mounts_of, require_mountable
 from intermezzo.control.storage.snapshots import chosen
+from intermezzo.control.storage.soundness import require_sound
 from intermezzo.domain import reasons
 from intermezzo.domain.activity import Activity
 from intermezzo.domain.errors import Conflict, InvalidInput, StaleWrite, Unreachable
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.ledger import Entry, Event
 from intermezzo.domain.lifecycle import ALLOWED, Command
 from intermezzo.domain.mounts import check_data, placed
@@ -124,12 +126,15 @@ class Commands:
         """The same for a session that ends anyway: saved whatever a quota says, as what is not saved then is lost."""
         return await self._command(key, Command.PAUSE, by, self._pausing)
 
-    async def resume(self, key: WorkspaceKey, by: str, snapshot_id: str = "") -> Operation:
+    async def resume(
+        self, key: WorkspaceKey, by: str, snapshot_id: str = "", accepted: Acceptance = Acceptance.NOTHING
+    ) -> Operation:
         """Bring the live session back from its newest snapshot (or the one named); from the files if there is none.
 
-        Raises `Conflict` for a snapshot that is damaged, and `NotFound` for one that is not there.
+        Raises `Conflict` for a snapshot that is damaged, `NotFound` for one that is not there, and `FilesChanged` where
+        files that the session holds open are not what they were, unless that is accepted.
         """
-        return await self._command(key, Command.RESUME, by, lambda w, b: self._resumed(w, b, snapshot_id))
+        return await self._command(key, Command.RESUME, by, lambda w, b: self._resumed(w, b, snapshot_id, accepted))
 
     async def restart_fresh(self, key: WorkspaceKey, by: str) -> Operation:
         """Begin afresh from the files, ending the live session if there is one; snapshots stay."""
@@ -197,16 +202,18 @@ class Commands:
             blueprints={**workspace.blueprints, **saved},
         )
 
-    async def _resumed(self, workspace: Workspace, by: str, snapshot_id: str) -> Workspace:
+    async def _resumed(self, workspace: Workspace, by: str, snapshot_id: str, accepted: Acceptance) -> Workspace:
         if workspace.unmade is not None:
             return await self._forked_again(workspace, by)
         snapshot = await chosen(self._context, workspace, snapshot_id)
         if snapshot is None:
             return await self._restarted(workspace, by)
+        await require_sound(self._context, workspace, snapshot, accepted)
         await admit(self._context, workspace)
         begun = self._begun(workspace, OperationKind.RESUME, by, Phase.QUEUED)
         assert begun.operation is not None
-        return begun.with_(operation=replace(begun.operation, snapshot_id=snapshot.id, snapshot=snapshot))
+        operation = replace(begun.operation, snapshot_id=snapshot.id, snapshot=snapshot, accepted=accepted)
+        return begun.with_(operation=operation)
 
     async def _forked_again(self, workspace: Workspace, by: str) -> Workspace:
         assert workspace.unmade is not None

@@ -58,8 +58,13 @@ class Difference:
 
     @property
     def prevents(self) -> bool:
-        """Whether the snapshot cannot be restored because of it."""
-        return self.aspect not in HARMLESS
+        """Whether the snapshot cannot be restored because of it, whatever its owner says."""
+        return self.aspect not in HARMLESS and not self.acceptable
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether the snapshot is restored all the same if its owner accepts it, and not before."""
+        return self.aspect is Aspect.HELD_FILES
 
 
 def differences(manifest: Manifest, site: Site) -> list[Difference]:

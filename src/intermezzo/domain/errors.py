@@ -56,6 +56,12 @@ class StaleOrder(Conflict):
     code = "stale_order"
 
 
+class FilesChanged(Conflict):
+    """Files that a saved session holds open are not what they were; the message names them. It may be accepted."""
+
+    code = "files_changed"
+
+
 class Refused(IntermezzoError):
     """Policy or safety forbids it; nothing was changed. The message says why."""
 

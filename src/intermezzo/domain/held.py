@@ -4,9 +4,11 @@ An engine opens them again by their paths and believes what it finds: a program 
 that is not the one it knows. So they are recorded when the session is saved, and compared before it is restored.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+NAMED = 3
 MOST = 200
 """So many are recorded for one session; how many were left out is recorded too."""
 
@@ -73,3 +75,9 @@ def change(held: HeldFile, now: Standing | None) -> ChangedFile | None:
         message = f"{about} was changed: it had {then.size} bytes and has {now.size} now"
         return ChangedFile(held.name, Fate.CHANGED, message)
     return ChangedFile(held.name, Fate.CHANGED, f"{about} was written to: its size is as it was, its time is not")
+
+
+def told(changed: Sequence[ChangedFile]) -> str:
+    """The first few in words, and how many more there are."""
+    named = "; ".join(each.message for each in changed[:NAMED])
+    return f"{named}; and {len(changed) - NAMED} more" if len(changed) > NAMED else named

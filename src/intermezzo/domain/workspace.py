@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from intermezzo.domain.blueprint import Blueprint
 from intermezzo.domain.continuity import Continuity, WitnessReport
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.mounts import DataVolume, Mount
 from intermezzo.domain.resources import Resources
 from intermezzo.domain.snapshot import Manifest
@@ -102,7 +103,8 @@ class Operation:
     `snapshot_id` is the snapshot that a pause writes or a resume reads. `planted` says that the continuity nonces
     are in place, `proven` that the verdict of a resume is in. `deadline` bounds a start or resume. `not_before`
     holds it back after a passing fault; `given_up` says that what it began is being stopped. `delete_files` makes
-    a delete take the home volume too. `snapshot` is the one that a resume reads, as it was when it was asked for.
+    a delete take the home volume too. `snapshot` is the one that a resume reads, as it was when it was asked for;
+    `accepted` is what may be different then.
     """
 
     id: str
@@ -120,6 +122,7 @@ class Operation:
     delete_files: bool = False
     given_up: bool = False
     snapshot: Manifest | None = None
+    accepted: Acceptance = Acceptance.NOTHING
 
 
 @dataclass(frozen=True, slots=True)

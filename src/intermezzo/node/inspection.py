@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 
 from intermezzo.domain.compatibility import Site, mends, obstacles
-from intermezzo.domain.errors import IntermezzoError
-from intermezzo.domain.held import Acceptance, ChangedFile
+from intermezzo.domain.errors import FilesChanged, IntermezzoError
+from intermezzo.domain.held import Acceptance, told
 from intermezzo.domain.snapshot import Examined, Manifest
 from intermezzo.node import contents, held
 from intermezzo.node.contents import Pace
@@ -21,7 +21,6 @@ from intermezzo.node.tasks import finished, in_thread
 from intermezzo.node.volumes import Volumes
 
 WATCH_EVERY_S = 0.1
-NAMED = 3
 INSTEAD = "Choose an older snapshot, or start fresh from the files."
 
 Progress = Callable[[str, int, int], None]
@@ -32,12 +31,6 @@ class Incompatible(IntermezzoError):
     """The snapshot cannot be restored here; the message names what differs."""
 
     code = "snapshot_incompatible"
-
-
-class FilesChanged(IntermezzoError):
-    """Files that the session holds open are not what they were; the message names them."""
-
-    code = "files_changed"
 
 
 def examine(snapshots: Snapshots, volumes: Volumes, uid: str, snapshot_id: str) -> Examined:
@@ -76,12 +69,6 @@ async def require_whole(snapshots: Snapshots, manifest: Manifest, progress: Prog
         await in_thread(lambda: snapshots.amend(uid, snapshot_id, damage=damage))
         raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", INSTEAD)
     await in_thread(lately.note, folder, manifest, before)
-
-
-def told(changed: tuple[ChangedFile, ...]) -> str:
-    """The first few in words, and how many more there are."""
-    named = "; ".join(each.message for each in changed[:NAMED])
-    return f"{named}; and {len(changed) - NAMED} more" if len(changed) > NAMED else named
 
 
 async def _read(snapshots: Snapshots, manifest: Manifest, progress: Progress) -> str:

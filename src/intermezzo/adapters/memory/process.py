@@ -67,6 +67,7 @@ class Memory:
     kernels: dict[str, KernelProcess] = field(default_factory=dict)
     next_pid: int = _FIRST_KERNEL_PID
     doings: Doings = field(default_factory=Doings)
+    opened: set[str] = field(default_factory=set)  # files, as the session calls them
 
     def image(self) -> "Memory":
         """A copy that nothing done afterwards can change."""

@@ -8,6 +8,7 @@ from collections.abc import Generator
 
 from intermezzo.adapters.memory.world import LiveSandbox, SavedSession, World
 from intermezzo.domain.compatibility import obstacles
+from intermezzo.domain.held import Acceptance, told
 from intermezzo.domain.orders import (
     ForkOrder,
     Order,
@@ -151,13 +152,17 @@ def _restorable(world: World, order: ResumeOrder | ForkOrder, uid: str, node: No
     found = world.find(uid, order.snapshot_id)
     if found is None:
         raise OrderFailed(Problem("snapshot_missing", f"There is no complete snapshot {order.snapshot_id}."))
-    if found.manifest.damage:
-        damage = f"Snapshot {order.snapshot_id} is damaged: {found.manifest.damage}."
+    examined = world.examine(found)
+    if examined.damage:
+        damage = f"Snapshot {order.snapshot_id} is damaged: {examined.damage}."
         raise OrderFailed(Problem("snapshot_damaged", damage, "Choose an older snapshot, or start fresh."))
+    edited = examined.changed
+    if edited and isinstance(order, ResumeOrder) and order.accepted is not Acceptance.CHANGED_FILES:
+        raise OrderFailed(Problem("files_changed", f"{told(edited)}.", "Put them back, or accept that."))
     why_not = obstacles(found.manifest, world.site(node, order.sandbox))
     if why_not:
-        told = "; ".join(difference.message for difference in why_not)
-        raise OrderFailed(Problem("snapshot_incompatible", f"The snapshot does not fit this node: {told}."))
+        differences = "; ".join(difference.message for difference in why_not)
+        raise OrderFailed(Problem("snapshot_incompatible", f"The snapshot does not fit this node: {differences}."))
     return found
 
 

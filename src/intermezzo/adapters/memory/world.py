@@ -7,12 +7,13 @@ cluster must never break, so that a test can ask for them whatever else it looks
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from intermezzo.adapters.memory.opened import changed, held
 from intermezzo.adapters.memory.process import Memory, ProcessTable
 from intermezzo.domain.compatibility import Site
 from intermezzo.domain.kind import EMBEDDED
 from intermezzo.domain.orders import Endpoint, Sandbox, SandboxSpec, SandboxState
 from intermezzo.domain.resources import EngineInfo, Node, Resources
-from intermezzo.domain.snapshot import Manifest, newest_first
+from intermezzo.domain.snapshot import Examined, Manifest, newest_first
 from intermezzo.ports.clock import Clock
 
 _FIRST_PORT = 20_000
@@ -88,6 +89,7 @@ class World:
     violations: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
     damaged: set[tuple[str, str]] = field(default_factory=set)
+    shortened: set[tuple[str, str]] = field(default_factory=set)
     processes: ProcessTable = field(default_factory=ProcessTable)
     first_port: int = _FIRST_PORT
     read: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -152,6 +154,7 @@ class World:
             cpu_features=live.node.cpu_features,
             environment=self.site(live.node, live.spec).environment,
             volumes=live.spec.volume_ids,
+            held=held(live.spec, memory.opened, self.volumes),
         )
         self.saved.setdefault(live.workspace_uid, []).append(SavedSession(manifest, memory))
         return manifest
@@ -186,12 +189,23 @@ class World:
         """Let its content be another than was saved; nobody knows yet."""
         self.damaged.add((workspace_uid, snapshot_id))
 
+    def cut(self, workspace_uid: str, snapshot_id: str) -> None:
+        """Let it be shorter than it was saved: nobody knows yet, and whoever looks sees it."""
+        self.shortened.add((workspace_uid, snapshot_id))
+
     def verify(self, workspace_uid: str, snapshot_id: str) -> None:
         """Compare its content with what was saved, and write down what came of it."""
         wrong = (workspace_uid, snapshot_id) in self.damaged
         damage = "the content of memory is not what was saved" if wrong else ""
         now = self.clock.now()
         self.amend(workspace_uid, snapshot_id, damage=damage, verify_asked_at=now, verified_at=now)
+
+    def examine(self, session: SavedSession) -> Examined:
+        """What can be told of a snapshot without reading it."""
+        manifest = session.manifest
+        short = (manifest.workspace_uid, manifest.id) in self.shortened
+        damage = manifest.damage or (f"memory has 0 bytes, it should have {manifest.bytes} bytes" if short else "")
+        return Examined(damage, changed(manifest.held, self.volumes))
 
     def has_files_on(self, volume_id: str) -> bool:
         """Whether a sandbox or a snapshot does."""

@@ -60,7 +60,7 @@ def make_order(context: Context, workspace: Workspace, kind: OrderKind) -> Order
         case "resume":
             assert operation is not None
             spec = sandbox_spec(context, workspace, context.blueprint(workspace))
-            return ResumeOrder(uid, token, operation_id, operation.snapshot_id, spec, node)
+            return ResumeOrder(uid, token, operation_id, operation.snapshot_id, spec, node, operation.accepted)
         case "fork":
             assert operation is not None and workspace.origin is not None
             spec = sandbox_spec(context, workspace, context.blueprint(workspace))

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from intermezzo.control.context import Context
 from intermezzo.control.loop.orders import sandbox_spec
-from intermezzo.domain.compatibility import Difference, Site, differences, obstacles
-from intermezzo.domain.errors import InvalidInput
+from intermezzo.domain.compatibility import Difference, Site, changes, differences, obstacles
+from intermezzo.domain.errors import InvalidInput, NotFound
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.orders import SandboxSpec
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.workspace import Workspace
@@ -35,15 +36,29 @@ class Fitting:
     async def compared(self, workspace: Workspace, snapshot: Manifest) -> list[list[Difference]] | None:
         """All that differs between that saved session and what it would find, for each node; None as in `sites`."""
         found = await self.sites(workspace, snapshot.id)
-        return None if found is None else [differences(snapshot, site) for site in found]
+        changed = await self._changed(workspace, snapshot)
+        return None if found is None else [[*differences(snapshot, site), *changed] for site in found]
 
     async def in_the_way(self, workspace: Workspace, snapshot: Manifest) -> dict[str, list[Difference]]:
         """What keeps that snapshot from being restored, by node; empty lists where nothing does."""
         found = await self.sites(workspace, snapshot.id)
+        operation = workspace.operation
+        accepted = operation is not None and operation.accepted is Acceptance.CHANGED_FILES
+        changed = [] if accepted else await self._changed(workspace, snapshot)
         if found is None:
             # It will be said when the sandbox is ordered; no node is better than another.
-            return {node.name: [] for node in await self._context.cluster.nodes()}
-        return {site.node: obstacles(snapshot, site) for site in found}
+            return {node.name: changed for node in await self._context.cluster.nodes()}
+        return {site.node: [*obstacles(snapshot, site), *changed] for site in found}
+
+    async def _changed(self, workspace: Workspace, snapshot: Manifest) -> list[Difference]:
+        """The files that the session holds open and that are not what they were. Where the snapshot is gone, somebody
+        else says so."""
+        if not snapshot.held:
+            return []
+        try:
+            return changes(await self._context.cluster.examine(workspace.uid, snapshot.id))
+        except NotFound:
+            return []
 
     async def _ask(self, sandbox: SandboxSpec) -> list[Site]:
         known = next((sites for asked, sites in self._asked if asked == sandbox), None)

@@ -145,14 +145,14 @@ async def chosen(context: Context, workspace: Workspace, snapshot_id: str = "") 
     if found is None:
         if snapshot_id:
             raise NotFound(f"{workspace.key} has no snapshot {wanted}", f"`intermezzo snapshots {workspace.key.typed}`")
-        raise Conflict(f"the snapshot of {workspace.key} is not on its node", _instead(workspace, usable, wanted))
+        raise Conflict(f"the snapshot of {workspace.key} is not on its node", instead(workspace, usable, wanted))
     if found.damage:
-        hint = _instead(workspace, usable, wanted)
+        hint = instead(workspace, usable, wanted)
         raise Conflict(f"snapshot {wanted} is damaged and cannot be resumed: {found.damage}", hint)
     return found
 
 
-def _instead(workspace: Workspace, there: Sequence[Manifest], snapshot_id: str) -> str:
+def instead(workspace: Workspace, there: Sequence[Manifest], snapshot_id: str) -> str:
     """What can be typed in place of a resume from that snapshot."""
     other = next((m for m in there if m.id != snapshot_id and not m.damage), None)
     older = f"Resume an older one: `intermezzo resume {workspace.key.typed} --snapshot {other.id}`. " if other else ""

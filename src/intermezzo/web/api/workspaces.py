@@ -14,6 +14,7 @@ from intermezzo.client.operation_models import OperationShape
 from intermezzo.client.workspace_models import LayerShape, QueueShape, WorkspaceDetail, WorkspaceShape
 from intermezzo.control.plane import ControlPlane
 from intermezzo.domain.access import Verb
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.mounts import DataVolume
 from intermezzo.domain.workspace import Operation, Workspace, WorkspaceSpec
 from intermezzo.web.api import render
@@ -65,9 +66,11 @@ class CreateBody(Body):
 
 
 class ResumeBody(Body):
-    """Which snapshot to resume; empty is the newest."""
+    """Which snapshot to resume; empty is the newest. With `accept` of `changed-files` it is resumed although files that
+    the session holds open are not what they were."""
 
     snapshot_id: str = Field(default="", max_length=100)
+    accept: Acceptance = Acceptance.NOTHING
 
 
 def accepted(operation: Operation, response: Response) -> OperationShape:
@@ -122,7 +125,8 @@ async def resume(
     key: ChangedKey, caller: Caller, control: Control, response: Response, body: ResumeBody | None = None
 ) -> OperationShape:
     """Bring the live session back. Whether it is the same one is said by the workspace's `continuity` afterwards."""
-    return accepted(await control.resume(key, caller.subject, body.snapshot_id if body else ""), response)
+    wanted = body or ResumeBody()
+    return accepted(await control.resume(key, caller.subject, wanted.snapshot_id, wanted.accept), response)
 
 
 @router.post("/workspaces/{namespace}/{name}/restart", status_code=HTTPStatus.ACCEPTED, responses=responses(404, 409))
