@@ -4,10 +4,14 @@ It must never touch the user's namespace, history, outputs or execution count. I
 nothing between cells, and a safe point is the only place to save.
 """
 
-import asyncio
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 RUNNING_S = 0.1
 
@@ -23,7 +27,7 @@ def watch(began: Callable[[], None], ended: Callable[[bool], None]) -> None:
     if shell is None or _loop is not None:
         return
     try:
-        _loop = asyncio.get_running_loop()
+        _loop = sys.modules["asyncio"].get_running_loop()
     except RuntimeError:
         return
     _running = True  # the one that calls this
