@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pytest
 
 from intermezzo.domain.compatibility import Aspect, differences, obstacles
-from intermezzo.domain.errors import Conflict, NotFound, StaleOrder
+from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, StaleOrder
 from intermezzo.domain.export import MANIFEST, PACKAGES, README, REQUIREMENTS, SUMS, ExportRequest
 from intermezzo.domain.orders import (
     Observed,
@@ -30,6 +30,8 @@ from intermezzo.domain.orders import (
     StopOrder,
 )
 from intermezzo.domain.readings import Absent, Known, Reading, Readings
+from intermezzo.domain.snapshot import Examined
+from intermezzo.domain.storage import What
 from intermezzo.ports.cluster import Cluster
 
 SCRIPT = "#!/bin/sh\nexit 0\n"
@@ -325,6 +327,42 @@ class ClusterContract:
                 seen = await ground.cluster.observe(uid)
                 assert [(snapshot.id, snapshot.pinned) for snapshot in seen.snapshots] == [(wanted, pinned)]
 
+    async def test_what_is_stored_is_what_is_listed_byte_for_byte(self, ground: Ground, uid: str) -> None:
+        await carry_out(ground, start(ground, uid, 1))
+        seen = await carry_out(ground, pause(uid, 2))
+        own = [item for item in await ground.cluster.stored(()) if item.workspace_uid == uid]
+        assert [(item.what, item.id, item.bytes, item.listed_bytes) for item in own] == [
+            (What.SNAPSHOT, manifest.id, manifest.bytes, manifest.bytes) for manifest in seen.snapshots
+        ]
+
+    async def test_a_volume_is_stored_unless_it_is_known_and_is_never_cleared_away(
+        self, ground: Ground, uid: str
+    ) -> None:
+        await carry_out(ground, start(ground, uid, 1))
+        volume_id = ground.sandbox(uid).volume_id
+        (volume,) = [item for item in await ground.cluster.stored(()) if item.id == volume_id]
+        assert volume.what is What.VOLUME
+        assert not [item for item in await ground.cluster.stored({volume_id}) if item.id == volume_id]
+        with pytest.raises(InvalidInput):
+            await ground.cluster.clear(replace(volume, workspace_uid=uid))
+        assert await ground.cluster.home(volume_id)
+
+    async def test_a_snapshot_is_cleared_away_without_a_session_only_and_twice_is_once(
+        self, ground: Ground, uid: str
+    ) -> None:
+        await carry_out(ground, start(ground, uid, 1))
+        await carry_out(ground, pause(uid, 2))
+        (item,) = [item for item in await ground.cluster.stored(()) if item.workspace_uid == uid]
+        await carry_out(ground, resume(ground, uid, 3, item.id))
+        with pytest.raises(Conflict):
+            await ground.cluster.clear(item)
+        await carry_out(ground, StopOrder(uid, 4, "operation-4"))
+        assert [manifest.id for manifest in (await ground.cluster.observe(uid)).snapshots] == [item.id]
+        await ground.cluster.clear(item)
+        await ground.cluster.clear(item)
+        assert not [item for item in await ground.cluster.stored(()) if item.workspace_uid == uid]
+        assert (await ground.cluster.observe(uid)).snapshots == ()
+
     async def test_a_withdrawn_snapshot_is_gone_at_once_and_the_session_untouched(
         self, ground: Ground, uid: str
     ) -> None:
@@ -363,6 +401,14 @@ class ClusterContract:
         await ground.cluster.tend(SnapshotOrder(uid, f"{uid}-snapshot-2", SnapshotChange.VERIFY))
         seen = await ground.until(uid, lambda seen: not seen.snapshots[0].verification_due)
         assert (seen.snapshots[0].verified_at > 0, seen.snapshots[0].damage) == (True, "")
+
+    async def test_a_snapshot_is_examined_and_found_as_it_was_left(self, ground: Ground, uid: str) -> None:
+        await carry_out(ground, start(ground, uid, 1))
+        await carry_out(ground, pause(uid, 2))
+        assert await ground.cluster.examine(uid, f"{uid}-snapshot-2") == Examined()
+        for nobody in (("nobody", f"{uid}-snapshot-2"), (uid, "nothing")):
+            with pytest.raises(NotFound):
+                await ground.cluster.examine(*nobody)
 
     async def test_the_place_where_a_session_was_saved_fits_its_snapshot(self, ground: Ground, uid: str) -> None:
         nodes = {node.name for node in await ground.cluster.nodes()}

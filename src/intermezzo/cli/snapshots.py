@@ -11,6 +11,7 @@ from intermezzo.cli.words import moment, size
 from intermezzo.cli.workspaces import NAME
 from intermezzo.client.snapshot_models import SnapshotShape
 from intermezzo.domain.errors import InvalidInput, NotFound
+from intermezzo.domain.retention import Why
 from intermezzo.domain.snapshot import Confirmation, SnapshotState
 
 LOOK_S = 0.5
@@ -37,14 +38,14 @@ def snapshots() -> None:
 @NAME
 @pass_session
 def list_(session: Session, workspace: str) -> None:
-    """List them, newest first, and say of each whether it could be restored now, and if not, why."""
+    """List them, newest first; say of each whether it could be restored now, and when and why it will go."""
     found = session.client.snapshots(workspace)
     session.output.data(found)
     if not found:
         session.output.say("No snapshots: this workspace has not been paused with its live session yet.")
         return
-    rows = [(s.id, moment(s.created_at), size(s.bytes), s.state.value, _marks(s), _verified(s)) for s in found]
-    session.output.table(("ID", "TAKEN", "SIZE", "STATE", "", "VERIFIED"), rows)
+    rows = [_row(snapshot) for snapshot in found]
+    session.output.table(("ID", "TAKEN", "SIZE", "STATE", "", "VERIFIED", "GOES"), rows)
     for snapshot in found:
         _say_why(session, snapshot)
 
@@ -54,7 +55,7 @@ def list_(session: Session, workspace: str) -> None:
 @SNAPSHOT
 @pass_session
 def pin(session: Session, workspace: str, snapshot_id: str) -> None:
-    """Keep one, however many newer ones there are."""
+    """Keep one, whatever its age and however many newer ones there are."""
     session.output.data(session.client.pin_snapshot(workspace, snapshot_id))
     session.output.say(f"{snapshot_id} is pinned: it stays until it is unpinned or deleted.")
 
@@ -120,9 +121,29 @@ def _verified_ones(session: Session, workspace: str, wanted: list[str]) -> list[
         time.sleep(LOOK_S)
 
 
+def _row(snapshot: SnapshotShape) -> tuple[str, ...]:
+    taken, bytes_, state = moment(snapshot.created_at), size(snapshot.bytes), snapshot.state.value
+    return snapshot.id, taken, bytes_, state, _marks(snapshot), _verified(snapshot), _goes(snapshot)
+
+
 def _marks(snapshot: SnapshotShape) -> str:
     marks = {"resumes": snapshot.current, "pinned": snapshot.pinned}
     return ", ".join(name for name, applies in marks.items() if applies)
+
+
+GOES = {
+    Why.REPLACED: "replaced by newer ones",
+    Why.TOO_OLD: "too old",
+    Why.OVER_QUOTA: "a quota is exceeded",
+}
+
+
+def _goes(snapshot: SnapshotShape) -> str:
+    """When it will go and why; empty for one that stays."""
+    outlook = snapshot.outlook
+    if outlook is None:
+        return ""
+    return f"{moment(outlook.at)}, {GOES[outlook.why]}" if outlook.at else "with the next pause"
 
 
 def _verified(snapshot: SnapshotShape) -> str:

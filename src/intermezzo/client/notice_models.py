@@ -8,7 +8,8 @@ class NoticeShape(Shape):
     """One thing that one person is told. `headline` and `message` are in the language that was asked for, times in them
     in the time zone of the browser, else UTC. `moment` is when what it speaks of comes, 0 where there is none; it is
     shown until `expires_at` (0: without end). `keep_awake_s` is for how long its reader may be offered to keep the
-    workspace awake, and `keep_awake` the words on that button; 0 and empty where that would change nothing."""
+    workspace awake, and `keep_awake` the words on that button; 0 and empty where that would change nothing.
+    `snapshot_id` is the snapshot that it speaks of, empty where it speaks of none."""
 
     id: str
     sort: Sort
@@ -21,6 +22,7 @@ class NoticeShape(Shape):
     expires_at: int
     keep_awake_s: int = 0
     keep_awake: str = ""
+    snapshot_id: str = ""
 
 
 class AnnouncementShape(Shape):

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from intermezzo.client.shape import Shape
 from intermezzo.domain.compatibility import Aspect
+from intermezzo.domain.retention import Why
 from intermezzo.domain.snapshot import SnapshotState
 
 
@@ -35,10 +36,20 @@ class DifferenceShape(Shape):
     prevents: bool
 
 
+class OutlookShape(Shape):
+    """Why a snapshot will go and when, if nobody pins it: `at` is epoch milliseconds, 0 for when the next pause has
+    written a newer one. `warned_at` is when its owner was warned, 0 where that was not done yet."""
+
+    why: Why
+    at: int
+    warned_at: int
+
+
 class SnapshotShape(SavedShape):
     """A snapshot as it stands now. `current`: a resume that names none brings this one back. `compatible` is null where
     it is unknown; `differences` are those to the node that comes nearest. `damage` is why it is corrupt.
 
+    `outlook` says when and why it will go, null where it stays.
     `verified_at` is when its files were last compared with their checksums, 0 for never; `verifying` that it is due.
     """
 
@@ -50,3 +61,4 @@ class SnapshotShape(SavedShape):
     verifying: bool
     verified_at: int
     damage: str
+    outlook: OutlookShape | None = None

@@ -12,6 +12,7 @@ from intermezzo.control.edits import Edits
 from intermezzo.control.idleness.idle import IdleRule, Look
 from intermezzo.control.idleness.leases import KeepingAwake
 from intermezzo.control.loop.reconciler import Reconciler
+from intermezzo.control.notices.damages import Damages
 from intermezzo.control.notices.notices import Notices
 from intermezzo.control.queries import Queries
 from intermezzo.control.queue.preemption import Preemption
@@ -51,6 +52,7 @@ class ControlPlane(
         self.retention = Retention(context)
         self.idle_rule = IdleRule(context, self, self, self.warnings.long_enough)
         self.preemption = Preemption(context, self, self.decisions, self._decided_now)
+        self.damages = Damages(context)
 
     async def run_forever(self) -> None:
         """Repair what a former process left, then work until cancelled."""
@@ -65,6 +67,7 @@ class ControlPlane(
             group.create_task(self.retention.run())
             group.create_task(self.preemption.run())
 
+            group.create_task(self.damages.run())
     def decisions(self) -> Mapping[str, Decision]:
         """What the idle rule last decided about each running workspace, by uid."""
         return self.idle_rule.decisions()

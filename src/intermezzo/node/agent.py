@@ -6,7 +6,7 @@ sandboxes: an agent that starts looks at what is there and goes on.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -30,10 +30,12 @@ from intermezzo.domain.probe import Probed, said
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
 from intermezzo.domain.snapshot import Examined
+from intermezzo.domain.storage import StorageItem, What
 from intermezzo.node import files, machine
 from intermezzo.node.activity import Signals
 from intermezzo.node.export.process import Exports
 from intermezzo.node.inspection import examine
+from intermezzo.node.inventory import Inventory
 from intermezzo.node.processes import Finished
 from intermezzo.node.site import site
 from intermezzo.node.tasks import in_thread
@@ -54,6 +56,7 @@ class Agent:
         config = tools.config
         self._exports = Exports(config.node_dir, config.sandbox_uid, config.sandbox_gid)
         self._signals = Signals(tools.engine, tools.guest, tools.accelerators)
+        self._inventory = Inventory(tools.config.node_name, tools.snapshots, tools.volumes)
         self._workers: dict[str, Worker] = {}
         self._watchers: set[asyncio.Queue[str]] = set()
         self._tidying: asyncio.Task[None] | None = None
@@ -211,6 +214,19 @@ class Agent:
         if any(volume_id in ids for ids in (*live, saved)):
             raise Conflict(f"volume {volume_id} is used by a sandbox or a snapshot")
         await in_thread(self._tools.volumes.remove, volume_id)
+
+    async def stored(self, known_volumes: Collection[str]) -> list[StorageItem]:
+        """What lies on the disks. Raises OSError."""
+        working = {uid for uid, worker in self._workers.items() if worker.workspace.working}
+        return await in_thread(self._inventory.items, frozenset(known_volumes), working)
+
+    async def clear(self, item: StorageItem) -> None:
+        """Raises Conflict for what an order or a session may need, InvalidInput, or OSError if some of it stays."""
+        worker = self._workers.get(item.workspace_uid)
+        if worker and (worker.workspace.working or (worker.workspace.session and item.what is What.SNAPSHOT)):
+            raise Conflict(f"workspace {item.workspace_uid} is in use", "Try again later.")
+        await in_thread(self._inventory.clear, item)
+        self._notify(item.workspace_uid)
 
     async def remains(self) -> dict[str, list[str]]:
         """What exists on the machine of everything that sandboxes are made of, by kind."""

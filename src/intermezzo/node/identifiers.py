@@ -10,6 +10,7 @@ from intermezzo.domain.errors import InvalidInput
 from intermezzo.domain.mounts import misplaced
 from intermezzo.domain.orders import Order, PauseOrder, RemoveOrder, ResumeOrder, SandboxSpec, SnapshotOrder, StartOrder
 from intermezzo.domain.server import Server
+from intermezzo.domain.storage import StorageItem
 
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 HOSTNAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -45,6 +46,15 @@ def snapshot_order(given: SnapshotOrder) -> SnapshotOrder:
     """Return the order if both ids may become part of a path. Raises InvalidInput naming the wrong one."""
     identifier(given.workspace_uid, "workspace_uid")
     identifier(given.snapshot_id, "snapshot_id")
+    return given
+
+
+def storage_item(given: StorageItem) -> StorageItem:
+    """Return the item if its ids and its file may become parts of a path. Raises InvalidInput naming the wrong one."""
+    identifier(given.workspace_uid, "workspace_uid")
+    identifier(given.id, "id")
+    if "/" in given.file or "\0" in given.file or given.file in {".", ".."}:
+        raise InvalidInput("file is not a file's name", fields={"file": "is not a file's name"})
     return given
 
 

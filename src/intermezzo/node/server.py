@@ -27,6 +27,7 @@ from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
 from intermezzo.domain.snapshot import Examined
+from intermezzo.domain.storage import StorageItem
 from intermezzo.download import Download
 from intermezzo.node import identifiers
 from intermezzo.node.agent import Agent
@@ -41,6 +42,9 @@ ALL = TypeAdapter(dict[str, Observed])
 HOME = TypeAdapter(HomeSummary)
 ACTIVITY = TypeAdapter(dict[str, Readings])
 PROBED = TypeAdapter(Probed)
+ITEM = TypeAdapter(StorageItem)
+ITEMS = TypeAdapter(list[StorageItem])
+VOLUME_IDS = TypeAdapter(frozenset[str])
 EXAMINED = TypeAdapter(Examined)
 EXPORT_REQUEST = TypeAdapter(ExportRequest)
 LONGEST_BODY = 1 << 20
@@ -90,6 +94,8 @@ class Interface:
             ("POST", "/v1/orders", self.order),
             ("POST", "/v1/snapshot-orders", self.snapshot_order),
             ("POST", "/v1/sites", self.sites),
+            ("POST", "/v1/storage", self.storage),
+            ("POST", "/v1/storage/clear", self.clear),
             ("GET", "/v1/watch", self.watch),
             ("GET", "/v1/remains", self.remains),
             ("POST", "/v1/teardown", self.teardown),
@@ -180,6 +186,16 @@ class Interface:
         uid = identifiers.identifier(request.path_params["uid"], "uid")
         snapshot_id = identifiers.identifier(request.path_params["id"], "id")
         return _json(EXAMINED.dump_json(await self._agent.examine(uid, snapshot_id)))
+
+    async def storage(self, request: Request) -> Response:
+        """What lies on the disks; of volumes only those that are not in the list sent."""
+        known = VOLUME_IDS.validate_json(await _body(request))
+        return _json(ITEMS.dump_json(await self._agent.stored(known)))
+
+    async def clear(self, request: Request) -> Response:
+        """Clear away an item: 204, or 409 for one that is used or is not what it was taken for."""
+        await self._agent.clear(identifiers.storage_item(ITEM.validate_json(await _body(request))))
+        return Response(status_code=204)
 
     async def watch(self, request: Request) -> Response:
         """Changed uids, one JSON object a line."""

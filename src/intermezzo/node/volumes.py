@@ -10,6 +10,7 @@ from pathlib import Path
 from intermezzo.domain.errors import NotFound, Refused
 from intermezzo.domain.orders import HomeSummary
 from intermezzo.node import files
+from intermezzo.node.identifiers import IDENTIFIER
 
 
 class Volumes:
@@ -26,6 +27,12 @@ class Volumes:
         if path.resolve() != self._folder.resolve() / volume_id:
             raise Refused(f"volume {volume_id} leads out of the data directory; it is not used")
         return path
+
+    def ids(self) -> list[str]:
+        """Of all that there are, in order; what was not made by us is not among them."""
+        if not self._folder.is_dir():
+            return []
+        return sorted(entry.name for entry in self._folder.iterdir() if IDENTIFIER.fullmatch(entry.name))
 
     def ensure(self, volume_id: str) -> Path:
         """The volume, made if it is not there. Raises Refused or OSError."""

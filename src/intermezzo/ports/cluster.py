@@ -4,7 +4,7 @@ Nothing here returns when the work is done: `send` returns when an order is acce
 An implementation never decides on its own to start, pause or resume a workspace.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, 
 from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
+from intermezzo.domain.storage import StorageItem
 from intermezzo.domain.snapshot import Examined
 
 
@@ -71,6 +72,17 @@ class Cluster(Protocol):
     async def discard(self, volume_id: str) -> None:
         """Delete a volume with all its files, wherever it lies; done when this returns, and no error where there is
         none. Raises `Conflict` for one that a sandbox or a snapshot still has files on, and then nothing is deleted."""
+        ...
+
+    async def stored(self, known_volumes: Collection[str]) -> list[StorageItem]:
+        """Everything that lies where snapshots and volumes are kept, counted now; of volumes only those that are not
+        known. Reads no contents and changes nothing."""
+        ...
+
+    async def clear(self, item: StorageItem) -> None:
+        """Delete one such thing for good, its name first; done when this returns, and no error where it is not there.
+        Raises `Conflict` for what an order or a session may need, or what is not what it was taken for, and
+        `InvalidInput` for a volume or what is foreign: those are never cleared away."""
         ...
 
     async def activity(self) -> dict[str, Readings]:

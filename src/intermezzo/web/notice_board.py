@@ -16,16 +16,19 @@ from intermezzo.web.words.locale import Locale, locale_of
 from intermezzo.web.words.notices import headline, keep_awake_words, message
 
 OFFERED_S = 2 * 3600
+OFFERING = OF_A_PAUSE | {Sort.SNAPSHOT_EXPIRING}
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
     """A notice as one reader sees it. `keep_awake_s` is for how long they may keep its workspace awake with one press
-    of a button; 0 where that would change nothing or is not theirs to do. `dismissible` says that it is theirs."""
+    of a button; 0 where that would change nothing or is not theirs to do. `pins` says that they may keep the snapshot
+    that it speaks of, `dismissible` that it is theirs."""
 
     notice: Notice
     keep_awake_s: int
     dismissible: bool
+    pins: bool = False
 
 
 class NoticeBoard:
@@ -69,21 +72,32 @@ class NoticeBoard:
             expires_at=notice.expires_at,
             keep_awake_s=posted.keep_awake_s,
             keep_awake=keep_awake_words(posted.keep_awake_s, self._locale),
+            snapshot_id=notice.snapshot_id,
         )
 
     async def _posted(self, notices: Sequence[Notice], reader: Identity) -> list[Posted]:
-        records = await self._control.workspaces() if any(each.sort in OF_A_PAUSE for each in notices) else []
+        records = await self._control.workspaces() if any(each.sort in OFFERING for each in notices) else []
         return self._offered(notices, records, reader)
 
     def _offered(self, notices: Sequence[Notice], records: Iterable[Workspace], reader: Identity) -> list[Posted]:
-        about = {notice.workspace_uid for notice in notices if notice.sort in OF_A_PAUSE}
-        offers = {record.uid: self._offer(record, reader) for record in records if record.uid in about}
-        return [Posted(each, offers.get(each.workspace_uid, 0), reader.owns(each.subject)) for each in notices]
+        about = {notice.workspace_uid for notice in notices if notice.sort in OFFERING}
+        offers = {record.uid: self._offer(record) for record in records if record.uid in about and _may(reader, record)}
+        return [
+            Posted(
+                each,
+                offers.get(each.workspace_uid, 0) if each.sort in OF_A_PAUSE else 0,
+                reader.owns(each.subject),
+                each.sort is Sort.SNAPSHOT_EXPIRING and each.workspace_uid in offers,
+            )
+            for each in notices
+        ]
 
-    def _offer(self, record: Workspace, reader: Identity) -> int:
-        if not may(reader, Verb.CHANGE, record.key.namespace, record.owner):
-            return 0
+    def _offer(self, record: Workspace) -> int:
         return min(OFFERED_S, self._control.context.said(record).rules.keep_awake_longest_s or 0)
+
+
+def _may(reader: Identity, record: Workspace) -> bool:
+    return may(reader, Verb.CHANGE, record.key.namespace, record.owner)
 
 
 def board_of(request: Request) -> NoticeBoard:

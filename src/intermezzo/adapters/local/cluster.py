@@ -5,7 +5,7 @@ It keeps no state of its own and never decides anything. An agent that does not 
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
 from intermezzo.domain.snapshot import Examined
+from intermezzo.domain.storage import StorageItem
 
 ORDER: TypeAdapter[Order] = TypeAdapter(Order)
 SNAPSHOT_ORDER = TypeAdapter(SnapshotOrder)
@@ -41,6 +42,9 @@ ALL = TypeAdapter(dict[str, Observed])
 HOME = TypeAdapter(HomeSummary)
 ACTIVITY = TypeAdapter(dict[str, Readings])
 PROBED = TypeAdapter(Probed)
+ITEM = TypeAdapter(StorageItem)
+ITEMS = TypeAdapter(list[StorageItem])
+VOLUME_IDS = TypeAdapter(frozenset[str])
 EXAMINED = TypeAdapter(Examined)
 EXPORT_REQUEST = TypeAdapter(ExportRequest)
 ERRORS: dict[str, type[IntermezzoError]] = {
@@ -128,6 +132,15 @@ class LocalCluster:
     async def discard(self, volume_id: str) -> None:
         """Delete a volume; waits as long as that takes. Raises Conflict or Unreachable."""
         await self._ask("DELETE", f"/v1/volumes/{volume_id}", timeout=600.0)
+
+    async def stored(self, known_volumes: Collection[str]) -> list[StorageItem]:
+        """What lies on the one node's disks; waits as long as counting takes."""
+        sent = VOLUME_IDS.dump_json(frozenset(known_volumes))
+        return ITEMS.validate_json((await self._ask("POST", "/v1/storage", content=sent, timeout=600.0)).content)
+
+    async def clear(self, item: StorageItem) -> None:
+        """Clear away an item; waits as long as that takes. Raises Conflict, InvalidInput or Unreachable."""
+        await self._ask("POST", "/v1/storage/clear", content=ITEM.dump_json(item), timeout=600.0)
 
     async def activity(self) -> dict[str, Readings]:
         """What is going on in every sandbox that runs."""

@@ -6,12 +6,13 @@ promise of the port is kept; `violations` tells if one was ever broken, by this 
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from intermezzo.adapters.memory.archive import archive, in_pieces
 from intermezzo.adapters.memory.faults import Faults
+from intermezzo.adapters.memory.inventory import clear, items
 from intermezzo.adapters.memory.signals import readings
 from intermezzo.adapters.memory.workers import OrderFailed, Steps, steps
 from intermezzo.adapters.memory.world import LiveSandbox, World, simulated_node
@@ -38,6 +39,7 @@ from intermezzo.domain.probe import Probed, said
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
 from intermezzo.domain.snapshot import Examined
+from intermezzo.domain.storage import StorageItem, What
 from intermezzo.ports.clock import Clock, SystemClock
 
 SANDBOXES_AT_ONCE = 50
@@ -179,6 +181,23 @@ class MemoryCluster:
         if self.world.has_files_on(volume_id):
             raise Conflict(f"volume {volume_id} is used by a sandbox or a snapshot")
         self.world.volumes.pop(volume_id, None)
+
+    async def stored(self, known_volumes: Collection[str]) -> list[StorageItem]:
+        """What there is of snapshots and of volumes that are not known."""
+        self._require_reachable()
+        found = items(self.world, known_volumes)
+        return [replace(item, in_use=self._is_working(item.workspace_uid)) for item in found]
+
+    async def clear(self, item: StorageItem) -> None:
+        """Delete one of them."""
+        self._require_reachable()
+        session = item.what is What.SNAPSHOT and self.world.sandbox_of(item.workspace_uid) is not None
+        if self._is_working(item.workspace_uid) or session:
+            raise Conflict(f"workspace {item.workspace_uid} is in use", "Try again later.")
+        if self.faults.keeps_bytes:
+            raise Unreachable("the disk refuses to delete")
+        clear(self.world, item)
+        self._tell(item.workspace_uid)
 
     async def activity(self) -> dict[str, Readings]:
         """What is going on in every sandbox that runs; others may go on between fifty and the next."""

@@ -68,6 +68,7 @@ def _body(letter: Letter) -> dict[str, object]:
             "text": letter.text,
             "link": letter.link,
             "moment": notice.moment,
+            "snapshot_id": notice.snapshot_id,
             "expires_at": notice.expires_at,
         },
     }

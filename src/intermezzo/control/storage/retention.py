@@ -19,7 +19,7 @@ from intermezzo.control.storage.holdings import budgets, holdings
 from intermezzo.control.storage.letting_go import let_go
 from intermezzo.domain.errors import IntermezzoError
 from intermezzo.domain.expiry_warning import goes_at, may_go, occasion, step
-from intermezzo.domain.ledger import Event
+from intermezzo.domain.ledger import Entry, Event
 from intermezzo.domain.notice import KEPT_MS, Notice, Sort
 from intermezzo.domain.retention import Expiry, Why, expiries
 from intermezzo.domain.snapshot import Manifest
@@ -132,7 +132,7 @@ def how_to_keep(record: Workspace, manifest: Manifest) -> str:
     return f"To keep it, pin it: `intermezzo snapshots pin {record.key.typed} {manifest.id}`."
 
 
-def _told(found: Found, notice: Notice) -> entries.Entry:
+def _told(found: Found, notice: Notice) -> Entry:
     expiry = found.expiring[notice.snapshot_id]
     return entries.entry(
         found.records[notice.workspace_uid],

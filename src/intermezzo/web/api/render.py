@@ -6,7 +6,7 @@ from intermezzo.client.continuity_models import ContinuityShape
 from intermezzo.client.kind_models import KindShape, OptionShape, SizeShape
 from intermezzo.client.node_models import NodeShape, ResourcesShape
 from intermezzo.client.operation_models import FinishedOperationShape, OperationShape, OperationStatus, ProgressShape
-from intermezzo.client.snapshot_models import DifferenceShape, SavedShape, SnapshotShape
+from intermezzo.client.snapshot_models import DifferenceShape, OutlookShape, SavedShape, SnapshotShape
 from intermezzo.client.workspace_models import (
     ConditionShape,
     LayerShape,
@@ -87,6 +87,7 @@ def snapshot(found: Snapshot) -> SnapshotShape:
         verifying=manifest.verification_due,
         verified_at=manifest.verified_at,
         damage=manifest.damage,
+        outlook=OutlookShape.maybe(found.outlook),
     )
 
 

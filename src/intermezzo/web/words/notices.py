@@ -30,6 +30,15 @@ def headline(notice: Notice, locale: Locale, shown: Callable[[Locale, int], str]
             words = _("{name} could not be paused.", name=name)
         case Sort.RESUME_FAILED:
             words = _("{name} could not be resumed.", name=name)
+        case Sort.SNAPSHOT_EXPIRING:
+            words = _(
+                "The snapshot of {name} from {since} will be deleted at {when}.",
+                name=name,
+                since=shown(locale, notice.since),
+                when=shown(locale, notice.moment),
+            )
+        case Sort.SNAPSHOT_DAMAGED:
+            words = _("The snapshot of {name} from {since} is damaged.", name=name, since=shown(locale, notice.since))
         case Sort.ANNOUNCEMENT:
             words = _("From the administrators")
     return words

@@ -1,0 +1,102 @@
+"""What lies on a node's disk, counted, and cleared away name first; on a real disk, without any engine."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from intermezzo.domain.errors import Conflict, InvalidInput
+from intermezzo.domain.snapshot import Manifest
+from intermezzo.domain.storage import StorageItem, What
+from intermezzo.node.inventory import Inventory
+from intermezzo.node.snapshots import Snapshots
+from intermezzo.node.volumes import Volumes
+
+
+@pytest.fixture
+def snapshots(tmp_path: Path) -> Snapshots:
+    return Snapshots(tmp_path / "snapshots")
+
+
+@pytest.fixture
+def inventory(snapshots: Snapshots, tmp_path: Path) -> Inventory:
+    return Inventory("node-1", snapshots, Volumes(tmp_path / "volumes", 1000, 1000))
+
+
+def made(snapshots: Snapshots, name: str, content: bytes) -> Manifest:
+    (snapshots.begin("ws", name) / "pages.img").write_bytes(content)
+    return snapshots.commit(Manifest(name, "ws", "operation", 1, 0))
+
+
+def found(inventory: Inventory) -> dict[tuple[What, str, str], StorageItem]:
+    return {(item.what, item.id, item.file): item for item in inventory.items((), ())}
+
+
+def test_every_sort_of_thing_is_told_by_its_bytes(snapshots: Snapshots, inventory: Inventory, tmp_path: Path) -> None:
+    made(snapshots, "whole", b"12345")
+    made(snapshots, "going", b"1234")
+    snapshots.withdraw("ws", "going")
+    (snapshots.begin("ws", "begun") / "pages.img").write_bytes(b"123")
+    (snapshots.path("ws", "whole") / "core").write_bytes(b"12")
+    (snapshots.disk / "lost+found").mkdir()
+    (snapshots.disk / "ws" / "README").write_bytes(b"1")
+    (tmp_path / "volumes" / "v1").mkdir(parents=True)
+    (tmp_path / "volumes" / "v1" / "data").write_bytes(b"123456")
+    there = found(inventory)
+    assert there.pop((What.WITHDRAWN, "going", "")).bytes >= 4
+    assert {key: (item.bytes, item.listed_bytes) for key, item in there.items()} == {
+        (What.SNAPSHOT, "whole", ""): (5, 5),
+        (What.EXTRA_FILE, "whole", "core"): (2, 0),
+        (What.PARTIAL, "begun", ""): (3, 0),
+        (What.FOREIGN, "lost+found", ""): (0, 0),
+        (What.FOREIGN, "README", ""): (1, 0),
+        (What.VOLUME, "v1", ""): (6, 0),
+    }
+    assert not [item for item in inventory.items({"v1"}, ()) if item.what is What.VOLUME]
+    assert all(item.in_use for item in inventory.items((), {"ws"}) if item.workspace_uid == "ws")
+
+
+def test_a_link_is_counted_as_a_link_and_never_followed(
+    snapshots: Snapshots, inventory: Inventory, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_bytes(b"x" * 1000)
+    made(snapshots, "whole", b"12345")
+    (snapshots.path("ws", "whole") / "link").symlink_to(tmp_path / "secret")
+    (snapshots.disk / "elsewhere").symlink_to(tmp_path)
+    assert found(inventory)[What.EXTRA_FILE, "whole", "link"].bytes < 1000
+    assert found(inventory)[What.FOREIGN, "elsewhere", ""].bytes < 1000
+    inventory.clear(found(inventory)[What.EXTRA_FILE, "whole", "link"])
+    assert (tmp_path / "secret").stat().st_size == 1000
+
+
+@pytest.mark.parametrize("what", [What.SNAPSHOT, What.PARTIAL, What.WITHDRAWN])
+def test_what_is_cleared_leaves_nothing_and_nothing_else_goes(
+    snapshots: Snapshots, inventory: Inventory, what: What
+) -> None:
+    made(snapshots, "kept", b"12345")
+    if what is What.PARTIAL:
+        (snapshots.begin("ws", "doomed") / "pages.img").write_bytes(b"123")
+    else:
+        made(snapshots, "doomed", b"1234")
+    if what is What.WITHDRAWN:
+        snapshots.withdraw("ws", "doomed")
+    item = found(inventory)[what, "doomed", ""]
+    for _ in range(2):
+        inventory.clear(item)
+    assert [entry.name for entry in (snapshots.disk / "ws").iterdir()] == ["kept"]
+    inventory.clear(replace(item, what=What.SNAPSHOT, id="kept"))
+    assert list(snapshots.disk.iterdir()) == []
+
+
+def test_a_file_that_belongs_to_a_snapshot_is_not_taken_for_an_extra_one(
+    snapshots: Snapshots, inventory: Inventory
+) -> None:
+    made(snapshots, "whole", b"12345")
+    inventory.clear(StorageItem("node-1", What.EXTRA_FILE, "ws", "whole", 1, file="absent"))
+    for name in ("pages.img", "manifest.json"):
+        with pytest.raises(Conflict):
+            inventory.clear(StorageItem("node-1", What.EXTRA_FILE, "ws", "whole", 1, file=name))
+    for what in (What.VOLUME, What.FOREIGN):
+        with pytest.raises(InvalidInput):
+            inventory.clear(StorageItem("node-1", what, "ws", "whole", 1))
+    assert snapshots.usable("ws", "whole").bytes == 5
