@@ -12,13 +12,14 @@ import time
 from types import FrameType
 from typing import Any
 
-from intermezzo.guest import home, hooks, keepers, preflight, probe, servers
+from intermezzo.guest import home, hooks, keepers, preflight, probe, process_rename, servers
 from intermezzo.guest.activity import Activity
-from intermezzo.guest.api import GuestServer, Handler
+from intermezzo.guest.api import RENAME, GuestServer, Handler
 from intermezzo.guest.children import Children, send
 from intermezzo.guest.connections import Connections
+from intermezzo.guest.identity import Identity
 from intermezzo.guest.record import record
-from intermezzo.guest.session import Session, environment, load
+from intermezzo.guest.session import Session, changed_variables, environment, load
 from intermezzo.guest.witness import Witnesses
 
 LONG_ENOUGH_S = 30.0
@@ -36,6 +37,9 @@ class Init:
         self._witnesses = Witnesses(session.witnesses)
         self._connections = Connections(session.witnesses)
         self._activity = Activity(session)
+        self._session_file = session_file
+        self._identity = Identity(session, session_file, self._renamed)
+        self._guest: GuestServer | None = None
         self._server = 0
         self._ending = False
 
@@ -43,8 +47,11 @@ class Init:
         """Serve until the server has ended for good; returns the exit code."""
         signal.signal(signal.SIGTERM, self._end)
         signal.signal(signal.SIGINT, self._end)
-        guest = GuestServer(self._session.host, self._session.guest_port, self._session.access_token, self._routes())
-        threading.Thread(target=guest.serve_forever, name="guest-http", daemon=True).start()
+        session = self._session
+        self._guest = GuestServer(
+            session.host, session.guest_port, session.access_token, self._routes(), self._identity.successor
+        )
+        threading.Thread(target=self._guest.serve_forever, name="guest-http", daemon=True).start()
         home.prepare(self._session)
         code = self._keep_server()
         self._children.end_all(GRACE_S)
@@ -79,11 +86,22 @@ class Init:
             ("POST", "/hooks/before-pause"): self._before_pause,
             ("POST", "/record"): lambda question: {"record": record.keep(self._session.home, self._session.layered)},
             ("POST", "/checkpoints"): lambda question: {"checkpoints": keepers.save(self._session.keepers)},
-            ("GET", "/activity"): self._activity.read,
+            ("GET", "/activity"): lambda question: self._activity.read(question),
+            ("GET", "/identity"): self._identity.report,
+            RENAME: self._identity.become,
             ("POST", "/probe"): self._probe,
             ("POST", "/connections/close"): self._connections.close,
             ("POST", "/connections/open"): self._connections.open,
         }
+
+    def _renamed(self, session: Session) -> None:
+        process_rename.become({"variables": changed_variables(self._session, session)})
+        self._session = session
+        self._env = environment(session, dict(os.environ))
+        self._server_env = {**self._env, "INTERMEZZO_SESSION": self._session_file}
+        self._activity = Activity(session)
+        if self._guest is not None:
+            self._guest.token = session.access_token
 
     @property
     def _volumes(self) -> list[str]:

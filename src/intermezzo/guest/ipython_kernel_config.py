@@ -27,7 +27,8 @@ def _load(name: str) -> ModuleType | None:
     return module
 
 
+rename = _load("process_rename")
 if witness := _load("kernel_witness"):
-    witness.attach()
+    witness.attach(rename.become if rename else None)
 if _load("keep_awake") and (magic := _load("kernel_magic")):
     c.InteractiveShellApp.extensions.append(magic.__name__)

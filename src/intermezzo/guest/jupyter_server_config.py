@@ -11,6 +11,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from intermezzo.guest import server_rename
 from intermezzo.guest.kernel_states import WatchfulKernelManager
 from intermezzo.guest.session import load
 
@@ -19,7 +20,8 @@ from intermezzo.guest.session import load
 selectors.DefaultSelector = selectors.PollSelector  # type: ignore[misc,assignment]
 
 c: Any = get_config()  # type: ignore[name-defined]  # noqa: F821
-session = load(os.environ.pop("INTERMEZZO_SESSION"))
+server_rename.started_for["session"] = os.environ.pop("INTERMEZZO_SESSION")
+session = load(server_rename.started_for["session"])
 
 c.IdentityProvider.token = session.access_token
 c.ServerApp.base_url = session.base_path
@@ -28,6 +30,7 @@ c.ServerApp.port = session.port
 c.ServerApp.port_retries = 0
 c.ServerApp.root_dir = session.home
 c.ServerApp.open_browser = False
+c.ServerApp.jpserver_extensions = {server_rename.__name__: True}
 c.ServerApp.quit_button = False
 c.ServerApp.allow_remote_access = True
 c.ServerApp.terminals_enabled = True

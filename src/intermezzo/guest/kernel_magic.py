@@ -29,7 +29,7 @@ def intermezzo(line: str) -> None:
         case ["keep-awake", duration]:
             _keep_awake(duration)
         case ["status"]:
-            sys.stdout.write(_status())
+            sys.stdout.write(_status() + _renamed())
         case ["release"]:
             _wishes().release(_runtime())
             sys.stdout.write("This session no longer asks to be kept awake.\n")
@@ -54,6 +54,15 @@ def _status() -> str:
         return "This session does not ask to be kept awake.\n"
     until = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(wish["until"] / 1000))
     return f"This session asks to be kept awake until {until}.\n"
+
+
+def _renamed() -> str:
+    """That this session is a fork, with what began anew when it became one; empty for all others."""
+    last = getattr(sys.modules.get("intermezzo_process_rename"), "last", {})
+    if not last:
+        return ""
+    since = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(last["at"]))
+    return f"It is a fork since {since}. Its random numbers began anew then: {', '.join(last['generators'])}.\n"
 
 
 def _milliseconds(duration: str) -> int:

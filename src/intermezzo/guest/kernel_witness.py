@@ -10,10 +10,13 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ARGUMENT = re.compile(r"kernel-([0-9A-Za-z-]{8,64})\.json$")
-LONGEST_QUESTION = 4096
+LONGEST_QUESTION = 1 << 20
+Become = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def started() -> int:
@@ -23,10 +26,14 @@ def started() -> int:
 
 
 class KernelWitness:
-    """Serves one socket: a line `{"plant": value}` or `{}` is answered by pid, start time and the value held."""
+    """Serves one socket: a line `{"plant": value}` or `{}` is answered by pid, start time and the value held.
 
-    def __init__(self, kernel_id: str, directory: Path) -> None:
+    `{"become": …}` is for `become`, whose answer goes along under the same name.
+    """
+
+    def __init__(self, kernel_id: str, directory: Path, become: Become | None = None) -> None:
         self._nonce = ""
+        self._become = become
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._bind(kernel_id, directory)
         os.register_at_fork(after_in_child=self._listener.close)
@@ -57,22 +64,24 @@ class KernelWitness:
     def _answer(self, connection: socket.socket) -> None:
         try:
             connection.settimeout(2)
-            question = json.loads(connection.recv(LONGEST_QUESTION) or b"{}")
+            question = json.loads(connection.makefile("rb").readline(LONGEST_QUESTION) or b"{}")
             self._nonce = str(question.get("plant", self._nonce))
-            answer = {"pid": os.getpid(), "started": started(), "nonce": self._nonce}
+            answer: dict[str, Any] = {"pid": os.getpid(), "started": started(), "nonce": self._nonce}
+            if self._become and "become" in question:
+                answer["become"] = self._become(question["become"])
             connection.sendall(json.dumps(answer).encode() + b"\n")
         except (OSError, ValueError, AttributeError):
             return
 
 
-def attach() -> None:
+def attach(become: Become | None = None) -> None:
     """Start the witness of this kernel, once, if this process is a kernel with a connection file."""
     found = next((m for a in sys.argv if (m := ARGUMENT.search(a))), None)
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if found is None or not runtime:
         return
     try:
-        witness = KernelWitness(found[1], Path(runtime) / "intermezzo" / "witness")
+        witness = KernelWitness(found[1], Path(runtime) / "intermezzo" / "witness", become)
     except OSError as error:
         sys.stderr.write(f"intermezzo: no witness in this kernel: {error}\n")
         return

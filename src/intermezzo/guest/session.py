@@ -61,6 +61,12 @@ def load(path: str) -> Session:
     return Session(**json.loads(Path(path).read_text(encoding="utf-8")))
 
 
+def changed_variables(before: Session, after: Session) -> dict[str, tuple[str | None, str]]:
+    """The variables that another session of the same home has otherwise, each with what it was and what it becomes."""
+    old, new = environment(before, {}), environment(after, {})
+    return {name: (old.get(name), value) for name, value in new.items() if old.get(name) != value}
+
+
 def environment(session: Session, inherited: dict[str, str]) -> dict[str, str]:
     """The environment of the server and so of kernels and terminals. What the platform needs wins over the owner's."""
     layered = session.layered
