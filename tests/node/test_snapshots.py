@@ -1,5 +1,6 @@
 """Snapshots on the disk: there as a whole, or not at all."""
 
+import stat
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -31,6 +32,15 @@ def test_a_snapshot_is_there_from_its_commit_on(snapshots: Snapshots) -> None:
     assert (whole.bytes, whole.files) == (5, {"pages.img": 5})
     assert snapshots.complete("ws") == (whole,)
     assert snapshots.usable("ws", "one") == whole
+
+
+def test_only_root_can_read_a_snapshot(snapshots: Snapshots) -> None:
+    writing = snapshots.begin("ws", "one")
+    assert stat.S_IMODE(writing.stat().st_mode) == 0o700
+    (writing / "pages.img").write_bytes(b"12345")
+    snapshots.commit(Manifest("one", "ws", "operation", 1, 0))
+    assert stat.S_IMODE(snapshots.path("ws", "one").stat().st_mode) == 0o700
+    assert stat.S_IMODE(snapshots.disk.stat().st_mode) == 0o700
 
 
 def test_what_was_left_unfinished_is_discarded_and_nothing_else(snapshots: Snapshots) -> None:

@@ -59,7 +59,8 @@ class Snapshots:
         """An empty directory to save into. Raises OSError."""
         partial = self.partial(uid, snapshot_id)
         files.remove_tree(partial)
-        partial.mkdir(mode=0o700, parents=True)
+        for folder in (self.disk / uid, partial):
+            folder.mkdir(mode=0o700, exist_ok=True)
         return partial
 
     def commit(self, manifest: Manifest) -> Manifest:
@@ -151,6 +152,14 @@ class Snapshots:
     def sweep(self, uid: str) -> None:
         """Delete the bytes of what was withdrawn, which can be gigabytes. Raises OSError if some stay."""
         self._remove_all_named(uid, GONE)
+
+    def gone(self, uid: str, snapshot_id: str) -> Path:
+        """Where a withdrawn one lies until all of it is deleted."""
+        return self._folder / uid / (snapshot_id + GONE)
+
+    def withdrawn(self, uid: str, snapshot_id: str) -> Manifest | None:
+        """The manifest of a withdrawn one; with `damage` if it cannot be believed. Raises OSError."""
+        return manifests.read(self.gone(uid, snapshot_id), uid, snapshot_id, self._seal)
 
     def leaving(self, uid: str) -> tuple[str, ...]:
         """Ids of the withdrawn ones of which bytes are still there."""
