@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from intermezzo.domain.errors import EngineFailure, InvalidInput, NotEnoughSpace, Refused, StaleOrder
 from intermezzo.domain.orders import Endpoint, Order, OrderReport, OrderState, PauseOrder, StartOrder, StopOrder
 from intermezzo.domain.resources import Resources
-from intermezzo.node import cgroups, etc, features, files, firewall, identifiers, preflight, processes
+from intermezzo.node import cgroups, etc, features, files, firewall, identifiers, processes
 from intermezzo.node.accelerators import Accelerators
 from intermezzo.node.config import NodeConfig, VirtualAccelerator, load
 from intermezzo.node.environments import Environments
 from intermezzo.node.records import Records, SandboxRecord, WorkspaceRecord
+from intermezzo.node.space import Space
 from intermezzo.node.volumes import Volumes
 from intermezzo.node.workspace import accepts
 from node.management_library import StandIn
@@ -149,10 +150,12 @@ def test_a_log_is_cut_to_its_last_lines(tmp_path: Path) -> None:
 
 
 def test_space_is_asked_for_before_anything_is_stopped(tmp_path: Path) -> None:
-    with pytest.raises(NotEnoughSpace) as refusal:
-        preflight.require_space(tmp_path, 1 << 60)
+    space = Space(lambda: tmp_path)
+    with pytest.raises(NotEnoughSpace) as refusal, space.promised("the snapshot", 1 << 60, tmp_path / "image"):
+        raise AssertionError("it was promised")
     assert refusal.value.needed_bytes > 1 << 60 > refusal.value.free_bytes > 0
-    preflight.require_space(tmp_path, 0)
+    with space.promised("the snapshot", 0, tmp_path / "image"):
+        pass
 
 
 def test_flags_are_read_from_the_help_text() -> None:

@@ -9,6 +9,8 @@ from pydantic import Field, IPvAnyNetwork, field_validator, model_validator
 
 from intermezzo.config.database import parsed
 from intermezzo.config.section import Section
+from intermezzo.domain.errors import InvalidInput
+from intermezzo.domain.keeping import Local, store_address
 
 
 class Listen(Section):
@@ -94,12 +96,28 @@ class SandboxSettings(Section):
 class Snapshots(Section):
     """Where snapshots lie (default: in the data directory), and what holds for them where no policy says otherwise: how
     many complete ones a workspace keeps, for how many seconds (0: without end), and how long before its end its owner
-    is warned."""
+    is warned.
+
+    `store` is the address of a store that they are sent to as well; `local` says what becomes of the copy here then.
+    With `encryption` they are encrypted, each workspace's with a key of its own.
+    """
 
     directory: Path | None = None
+    store: str = ""
+    store_timeout_s: float = Field(default=60.0, gt=0, le=3600)
+    local: Local = Local.KEEP
+    encryption: bool = False
     keep: int = Field(default=2, ge=1, le=100)
     max_age_s: int = Field(default=90 * 86_400, ge=0, le=3660 * 86_400)
     warn_before_s: int = Field(default=3 * 86_400, ge=0, le=366 * 86_400)
+
+    @field_validator("store")
+    @classmethod
+    def _is_an_address(cls, url: str) -> str:
+        try:
+            return store_address(url) if url else ""
+        except InvalidInput as error:
+            raise ValueError(error.fields["snapshots.store"]) from None
 
 
 class Timeouts(Section):

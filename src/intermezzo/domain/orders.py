@@ -109,6 +109,7 @@ class ForkOrder:
     snapshot_id: str
     sandbox: SandboxSpec
     node: str = ""
+    accepted: Acceptance = Acceptance.NOTHING
     kind: Literal["fork"] = "fork"
 
 

@@ -45,8 +45,9 @@ class Manifest:
     than done.
 
     `here` is false once only the store has its bytes. `stored_in` is the address of the store that has some of them,
-    written before the first is sent; `stored_at` is when that store had them all, 0 before. `sealed_bytes` is the size
-    of what lies encrypted in place of `files`, here and in the store; 0 where the files lie as they were saved.
+    written before the first is sent; `stored_at` is when that store had them all, `store_checked_at` when they were
+    last read back from it, 0 before. `encrypted_bytes` is the size of what lies encrypted in place of `files`, here and
+    in the store; 0 while the files lie as they were saved.
     """
 
     id: str
@@ -77,7 +78,8 @@ class Manifest:
     here: bool = True
     stored_in: str = ""
     stored_at: int = 0
-    sealed_bytes: int = 0
+    store_checked_at: int = 0
+    encrypted_bytes: int = 0
 
     @property
     def places(self) -> tuple["Place", ...]:
@@ -88,7 +90,7 @@ class Manifest:
     @property
     def kept_bytes(self) -> int:
         """What it takes in each of its places."""
-        return self.sealed_bytes or self.bytes
+        return self.encrypted_bytes or self.bytes
 
     @property
     def verification_due(self) -> bool:

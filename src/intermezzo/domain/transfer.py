@@ -1,4 +1,4 @@
-"""How far the work on a snapshot is that goes on beside any operation: it is sealed, sent to the store, or fetched.
+"""How far the work on a snapshot is that goes on beside any operation, such as sending it to the store.
 
 Pure figures; whoever does the work measures them.
 """
@@ -10,10 +10,11 @@ from enum import StrEnum
 class TransferStep(StrEnum):
     """What is being done."""
 
-    SEALING = "sealing"
+    ENCRYPTING = "encrypting"
     SENDING = "sending"
     CHECKING = "checking"
     FETCHING = "fetching"
+    DECRYPTING = "decrypting"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,16 @@ from intermezzo.node.config import NodeConfig, load
 from intermezzo.node.engine import Engine
 from intermezzo.node.environments import Environments
 from intermezzo.node.guest import GuestClient
+from intermezzo.node.keeper import Keeper
+from intermezzo.node.keys import Keys
 from intermezzo.node.process import Process
 from intermezzo.node.records import Records
 from intermezzo.node.runsc import Runsc
 from intermezzo.node.seal import held
 from intermezzo.node.server import Interface, listen
 from intermezzo.node.snapshots import Snapshots
+from intermezzo.node.space import Space
+from intermezzo.node.stores.opening import opened
 from intermezzo.node.volumes import Volumes
 from intermezzo.node.workspace import Tools
 
@@ -80,17 +84,33 @@ async def tools(config: NodeConfig) -> Tools:
     environments = Environments(config.environments)
     volumes = Volumes(config.volumes_dir, config.sandbox_uid, config.sandbox_gid)
     found = accelerators.Accelerators(accelerators.management_library(), config.virtual_accelerators)
+    kept = steps.stepwise(snapshots(config), "snapshots")
     return Tools(
         config=config,
         engine=steps.stepwise(await choose_engine(config, environments, volumes, found), "engine"),
         environments=environments,
-        snapshots=steps.stepwise(snapshots(config), "snapshots"),
+        snapshots=kept,
         volumes=steps.stepwise(volumes, "volumes"),
         records=steps.stepwise(Records(config.node_dir / "workspaces"), "records"),
         accelerators=found,
         guest=steps.stepwise(GuestClient(), "guest"),
         cpu_features=machine.cpu_features(),
+        keeper=keeper(config, kept),
     )
+
+
+def keeper(config: NodeConfig, kept: Snapshots) -> Keeper:
+    """What keeps the snapshots. A store that does not answer is no reason not to start. Raises InvalidInput."""
+    made = Keeper(
+        kept,
+        Space(lambda: kept.disk),
+        Keys(config.node_dir / "keys"),
+        config.keeping,
+        lambda url: steps.stepwise(opened(url, config.store_timeout_s), "store"),
+    )
+    if config.store:
+        made.depot(config.keeping.store)
+    return made
 
 
 async def serve(config: NodeConfig) -> None:

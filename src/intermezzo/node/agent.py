@@ -14,6 +14,7 @@ from pathlib import Path
 from intermezzo.domain.compatibility import Site
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound
 from intermezzo.domain.export import Export, ExportRequest
+from intermezzo.domain.home_record import HomeRecord, SaveAnswer
 from intermezzo.domain.orders import (
     HomeSummary,
     Observed,
@@ -31,7 +32,7 @@ from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
 from intermezzo.domain.snapshot import Examined
 from intermezzo.domain.storage import StorageItem, What
-from intermezzo.node import files, machine
+from intermezzo.node import files, home_record, machine
 from intermezzo.node.activity import Signals
 from intermezzo.node.export.process import Exports
 from intermezzo.node.inspection import examine
@@ -122,15 +123,16 @@ class Agent:
     def observe(self, uid: str) -> Observed:
         """What there is of a workspace; empty for an unknown one."""
         worker = self._workers.get(uid)
-        snapshots = self._tools.snapshots.complete(uid)
+        snapshots, transfers = self._tools.snapshots.complete(uid), self._tools.keeper.transfers(uid)
         if worker is None:
-            return Observed(snapshots=snapshots, leaving=self._tools.snapshots.leaving(uid))
+            return Observed(snapshots=snapshots, leaving=self._tools.snapshots.leaving(uid), transfers=transfers)
         workspace = worker.workspace
         return Observed(
             sandbox=self._sandbox(workspace),
             report=workspace.record.report if workspace.record else None,
             snapshots=snapshots,
             leaving=self._tools.snapshots.leaving(uid),
+            transfers=transfers,
         )
 
     def observe_all(self) -> dict[str, Observed]:
@@ -207,6 +209,16 @@ class Agent:
         async with self._exports.archive(request, home, environment) as made:
             yield made
 
+    async def home_record(self, volume_id: str) -> HomeRecord:
+        """Raises NotFound or Refused."""
+        return await in_thread(lambda: home_record.read(self._tools.volumes.existing(volume_id)))
+
+    async def checkpoint(self, uid: str) -> list[SaveAnswer]:
+        """Have the programs of a session save. Raises Conflict or Unreachable."""
+        if uid not in self._workers:
+            raise Conflict(f"workspace {uid} has no session")
+        return await self._workers[uid].in_session(self._tools.guest.checkpoints)
+
     async def discard(self, volume_id: str) -> None:
         """Raises Conflict for a volume that a sandbox or a snapshot has files on, Refused, or OSError if some stays."""
         live = [worker.workspace.volume_ids for worker in self._workers.values()]
@@ -252,6 +264,8 @@ class Agent:
         return self._workers[uid]
 
     def _require_unused(self, uid: str, snapshot_id: str) -> None:
+        if self._tools.keeper.used(uid, snapshot_id):
+            raise Conflict(f"snapshot {snapshot_id} is in use by a resume or a fork")
         worker = self._workers.get(uid)
         record = worker.workspace.record if worker and worker.workspace.working else None
         if record and isinstance(record.order, PauseOrder | ResumeOrder) and record.order.snapshot_id == snapshot_id:

@@ -5,11 +5,15 @@ It changes nothing of a snapshot but what its manifest says of it.
 """
 
 import threading
+from collections.abc import Callable
 
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import contents
 from intermezzo.node.contents import ALGORITHM
 from intermezzo.node.snapshots import Snapshots
+
+Look = Callable[[Manifest, threading.Event], str | None]
+"""What is wrong with a snapshot as a sentence, empty if nothing is, None if it was cancelled."""
 
 
 def reckon(snapshots: Snapshots, manifest: Manifest, cancelled: threading.Event) -> None:
@@ -20,13 +24,16 @@ def reckon(snapshots: Snapshots, manifest: Manifest, cancelled: threading.Event)
         snapshots.amend(manifest.workspace_uid, manifest.id, checksums=found, algorithm=ALGORITHM)
 
 
-def verify(snapshots: Snapshots, manifest: Manifest, now: int, cancelled: threading.Event) -> None:
+def verify(
+    snapshots: Snapshots, manifest: Manifest, now: int, cancelled: threading.Event, look: Look | None = None
+) -> None:
     """Compare every file with what is known of it and store the outcome, unless cancelled. `now`: epoch milliseconds.
+    `look` says what is wrong with it, where that is not to be seen by its files alone.
 
     What was damaged and is right again is called whole again. Raises OSError or NotFound as `reckon` does.
     """
     uid, snapshot_id = manifest.workspace_uid, manifest.id
-    damage = contents.damage(snapshots.path(uid, snapshot_id), manifest, cancelled)
+    damage = (look or _looked(snapshots))(manifest, cancelled)
     if damage is None:
         return
     if not damage and not manifest.checksums:
@@ -35,3 +42,10 @@ def verify(snapshots: Snapshots, manifest: Manifest, now: int, cancelled: thread
             return
     # A clock that was set back must not leave the verification due for ever.
     snapshots.amend(uid, snapshot_id, damage=damage, verified_at=max(now, manifest.verify_asked_at))
+
+
+def _looked(snapshots: Snapshots) -> Look:
+    def look(manifest: Manifest, cancelled: threading.Event) -> str | None:
+        return contents.damage(snapshots.path(manifest.workspace_uid, manifest.id), manifest, cancelled)
+
+    return look

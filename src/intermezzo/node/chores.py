@@ -1,5 +1,5 @@
 """What is done to a workspace's snapshots beside its orders: withdrawn ones are deleted, checksums reckoned, and
-compared where somebody asked for it.
+compared where somebody asked for it; then they are encrypted and sent to the store, where that is set.
 
 What is due is read from the disk each time, so that nothing is forgotten by an agent that ends. An order that comes
 makes way for itself: a chore never holds up a pause or a resume.
@@ -12,11 +12,15 @@ from collections.abc import Callable
 from functools import partial
 
 from intermezzo.domain.errors import IntermezzoError
-from intermezzo.node import checksums
+from intermezzo.domain.snapshot import Manifest
+from intermezzo.node import checksums, removal
+from intermezzo.node.whole import damage
 from intermezzo.node.workspace import Workspace, now
 
 logger = logging.getLogger(__name__)
 AGAIN_S = 600.0
+TROUBLED_S = 60.0
+TELL_EVERY_S = 2.0
 
 
 class Chores:
@@ -45,7 +49,7 @@ class Chores:
     async def _run(self) -> None:
         while True:
             try:
-                async with asyncio.timeout(AGAIN_S):
+                async with asyncio.timeout(self._patience()):
                     await self._due.wait()
             except TimeoutError:
                 pass  # what failed is tried again now and then
@@ -54,20 +58,40 @@ class Chores:
             if not self._workspace.working:
                 await self._do()
 
+    def _patience(self) -> float:
+        """What stands still is tried again sooner."""
+        transfers = self._workspace.tools.keeper.transfers(self._workspace.uid)
+        waiting = any(transfer.trouble for transfer in transfers)
+        return TROUBLED_S if waiting or self._workspace.tools.snapshots.leaving(self._workspace.uid) else AGAIN_S
+
     async def _do(self) -> None:
         snapshots, uid = self._workspace.tools.snapshots, self._workspace.uid
+        keeper = self._workspace.tools.keeper
         if snapshots.leaving(uid):
-            await _in_own_thread(partial(snapshots.sweep, uid))
-            self._workspace.tell()
+            await self._in_own_thread(partial(removal.sweep, keeper, uid))
         for manifest in snapshots.complete(uid):
             if self._held.is_set():
                 return
             if manifest.verification_due:
-                await _in_own_thread(partial(checksums.verify, snapshots, manifest, now(), self._held))
+                look = partial(damage, keeper)
+                await self._in_own_thread(partial(checksums.verify, snapshots, manifest, now(), self._held, look))
+            elif not (manifest.checksums or manifest.damage) and self._may_reckon(manifest):
+                await self._in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
+            if keeper.is_due(manifest) and not self._held.is_set():
+                await self._in_own_thread(partial(keeper.tend, uid, manifest.id, self._held))
+
+    def _may_reckon(self, manifest: Manifest) -> bool:
+        """A session that runs is not to be slowed down, but for what must not stay as it is."""
+        return self._workspace.session is None or self._workspace.tools.keeper.is_due(manifest)
+
+    async def _in_own_thread(self, work: Callable[[], None]) -> None:
+        """Those who watch are told now and then, and at the end."""
+        working = asyncio.ensure_future(_in_own_thread(work))
+        try:
+            while not (await asyncio.wait({working}, timeout=TELL_EVERY_S))[0]:
                 self._workspace.tell()
-            elif not (manifest.checksums or manifest.damage) and self._workspace.session is None:
-                await _in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
-                self._workspace.tell()
+        finally:
+            self._workspace.tell()
 
 
 async def _in_own_thread(work: Callable[[], None]) -> None:

@@ -14,6 +14,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
+from intermezzo.domain.keeping import Keeping, Local, store_address
+
 
 class VirtualAccelerator(BaseModel):
     """Accelerators that are declared, not real: they count for capacity and queueing only."""
@@ -53,6 +55,10 @@ class NodeConfig(BaseModel):
     resume_timeout_s: float = 120
     log_level: Literal["info", "debug"] = "info"
     crash_tests: Path | None = None
+    store: str = ""
+    store_timeout_s: float = 60
+    local: Local = Local.KEEP
+    encryption: bool = False
 
     @model_validator(mode="after")
     def _complete(self) -> "NodeConfig":
@@ -67,6 +73,11 @@ class NodeConfig(BaseModel):
         for name, value in resolved.items():
             object.__setattr__(self, name, value)
         return self
+
+    @property
+    def keeping(self) -> Keeping:
+        """How snapshots are kept. Raises InvalidInput for the address of a store that is none."""
+        return Keeping(store_address(self.store) if self.store else "", self.local, self.encryption)
 
     @property
     def instance(self) -> str:

@@ -18,6 +18,7 @@ from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import files
 
 ALGORITHM = "blake3"
+ENCRYPTED = "encrypted"
 LOWEST_PRIORITY = 19
 
 Told = Callable[[int], None]
@@ -49,7 +50,16 @@ class Digest(Protocol):
 
 
 def misfit(folder: Path, manifest: Manifest) -> str:
-    """The first file that is missing or of another size, as a sentence; empty if all fit. No content is read."""
+    """The first file that is missing or of another size, as a sentence; empty if all fit. No content is read.
+
+    Of an encrypted snapshot only the sum is known; of one that only a store has, no file is here that could be wrong.
+    """
+    if not manifest.here:
+        return ""
+    if manifest.encrypted_bytes:
+        size = files.size(folder / ENCRYPTED)
+        wanted = manifest.encrypted_bytes
+        return "" if size == wanted else f"its encrypted files have {size} bytes, they should have {wanted}"
     for name, expected in manifest.files.items():
         try:
             actual = (folder / name).stat().st_size

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import os
 import stat
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from intermezzo.domain.errors import Refused
 CHUNK = 8 << 20
 DEEPEST = 400
 FICLONE = 0x40049409
+CLONE_PROBE = 4096
 CANNOT = {errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM, errno.ETXTBSY}
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -133,6 +135,14 @@ def clones(source: int, target: int) -> bool:
             return False
         raise
     return True
+
+
+def can_clone(folder: Path) -> bool:
+    """Whether files in that directory can share their bytes. Raises OSError."""
+    with tempfile.TemporaryFile(dir=folder) as one, tempfile.TemporaryFile(dir=folder) as other:
+        one.write(bytes(CLONE_PROBE))
+        one.flush()
+        return clones(one.fileno(), other.fileno())
 
 
 def _parts(source: int, size: int) -> Iterator[tuple[int, int]]:

@@ -103,6 +103,11 @@ class SnapshotEngine(Engine):
         """Bring a saved session back in a prepared sandbox. Raises EngineFailure."""
 
     @abstractmethod
+    async def rename(self, record: SandboxRecord) -> None:
+        """Give a restored sandbox, which has the hostname that it was saved with, that of its specification. Raises
+        EngineFailure."""
+
+    @abstractmethod
     async def settle(self, uid: str) -> None:
         """Wait for, or end, commands of an earlier agent that still act on this workspace's sandbox."""
 

@@ -6,18 +6,30 @@ The access token goes in a header; it must never stand in an address.
 import asyncio
 import contextlib
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
+from pydantic import Field, TypeAdapter, ValidationError
 
 from intermezzo.domain.errors import EngineFailure, Unreachable
+from intermezzo.domain.home_record import SaveAnswer, SaveOutcome
 from intermezzo.node.records import SandboxRecord
 
 POLL_S = 0.02
 HOOKS_WITHIN_S = 600.0
 ACTIVITY_WITHIN_S = 5.0
 PROBE_SLACK_S = 10.0
+RENAMED_WITHIN_S = 60.0
 LONGEST_ACCOUNT = 256 << 10
+ANSWERS = TypeAdapter(Annotated[list[SaveAnswer], Field(max_length=256)])
+
+
+def saved(told: Any) -> list[SaveAnswer]:
+    """What the guest tells of checkpoints; one that is told in no form known here is `late`: nothing is known of it."""
+    try:
+        return ANSWERS.validate_python(told or [])
+    except ValidationError:
+        return [SaveAnswer("", SaveOutcome.LATE, message="the program's answer could not be understood")]
 
 
 class GuestClient:
@@ -40,6 +52,22 @@ class GuestClient:
         server = f":{end.port}{end.base_path}{record.spec.server.health_path}"
         await self._wait_for(record, server, deadline, timeout_s)
 
+    async def become(self, record: SandboxRecord, timeout_s: float) -> list[str]:
+        """Have the restored session take the identity in its new session file; what kept it from that, empty if nothing
+        did. Raises EngineFailure if the sandbox ends or the time is over."""
+        deadline = time.monotonic() + timeout_s
+        address = f"http://{record.endpoint.host}:{record.endpoint.guest_port}/identity"
+        while True:
+            timeout = httpx.Timeout(RENAMED_WITHIN_S, connect=0.2)
+            try:
+                answer = await self._client.post(address, headers=_headers(record), timeout=timeout)
+            except httpx.TransportError:
+                answer = None
+            if answer is not None:
+                return _problems(answer)
+            _require_alive(record, deadline, timeout_s)
+            await asyncio.sleep(POLL_S)
+
     async def close_connections(self, record: SandboxRecord) -> None:
         """Have browsers' connections closed that the server would not get over. A guest that cannot is let be."""
         with contextlib.suppress(Unreachable):
@@ -55,8 +83,13 @@ class GuestClient:
         return await self._ask(record, "GET", "/preflight", 30.0)
 
     async def before_pause(self, record: SandboxRecord) -> dict[str, Any]:
-        """Run the user's `hooks` and make the environment `record`; what each gave. Raises Unreachable."""
+        """Have `checkpoints` saved, run the user's `hooks`, make the environment `record`; what each gave, as the guest
+        tells it. Raises Unreachable."""
         return await self._ask(record, "POST", "/hooks/before-pause", HOOKS_WITHIN_S)
+
+    async def checkpoints(self, record: SandboxRecord) -> list[SaveAnswer]:
+        """Have every program that keeps checkpoints save one; what came of each. Raises Unreachable."""
+        return saved((await self._ask(record, "POST", "/checkpoints", HOOKS_WITHIN_S)).get("checkpoints"))
 
     async def record(self, record: SandboxRecord) -> dict[str, Any]:
         """Have the environment record in home made anew, and what came of it. Raises Unreachable."""
@@ -93,10 +126,7 @@ class GuestClient:
 
     async def _wait_for(self, record: SandboxRecord, what: str, deadline: float, timeout_s: float) -> None:
         while not await self._answers(record, what):
-            if record.process is None or not record.process.alive:
-                raise EngineFailure("the sandbox ended before its server answered")
-            if time.monotonic() > deadline:
-                raise EngineFailure(f"the server did not answer within {timeout_s:.0f} s")
+            _require_alive(record, deadline, timeout_s)
             await asyncio.sleep(POLL_S)
 
     async def _answers(self, record: SandboxRecord, what: str) -> bool:
@@ -123,6 +153,23 @@ class GuestClient:
         except (httpx.HTTPError, ValueError) as error:
             raise Unreachable(f"the guest in the sandbox did not answer {method} {path}", str(error)) from error
         return content
+
+
+def _require_alive(record: SandboxRecord, deadline: float, timeout_s: float) -> None:
+    if record.process is None or not record.process.alive:
+        raise EngineFailure("the sandbox ended before its server answered")
+    if time.monotonic() > deadline:
+        raise EngineFailure(f"the server did not answer within {timeout_s:.0f} s")
+
+
+def _problems(answer: httpx.Response) -> list[str]:
+    if answer.status_code in {401, 404}:
+        return ["the session was started by an older version of Intermezzo, which could not give it another identity"]
+    try:
+        answer.raise_for_status()
+        return [str(problem) for problem in answer.json()["problems"]]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        return [f"the guest in the sandbox answered something else than it was asked for: {error}"[:300]]
 
 
 def _headers(record: SandboxRecord) -> dict[str, str]:

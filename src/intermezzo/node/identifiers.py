@@ -8,7 +8,16 @@ from pathlib import PurePosixPath
 
 from intermezzo.domain.errors import InvalidInput
 from intermezzo.domain.mounts import misplaced
-from intermezzo.domain.orders import Order, PauseOrder, RemoveOrder, ResumeOrder, SandboxSpec, SnapshotOrder, StartOrder
+from intermezzo.domain.orders import (
+    ForkOrder,
+    Order,
+    PauseOrder,
+    RemoveOrder,
+    ResumeOrder,
+    SandboxSpec,
+    SnapshotOrder,
+    StartOrder,
+)
 from intermezzo.domain.server import Server
 from intermezzo.domain.storage import StorageItem
 
@@ -33,11 +42,14 @@ def order(given: Order) -> Order:
     identifier(given.workspace_uid, "workspace_uid")
     if given.token < 1:
         raise InvalidInput("token must be positive", fields={"token": "must be positive"})
-    if isinstance(given, ResumeOrder) or (isinstance(given, PauseOrder) and given.snapshot_id):
+    if isinstance(given, ForkOrder):
+        identifier(given.origin_uid, "origin_uid")
+        identifier(given.origin_volume_id, "origin_volume_id")
+    if isinstance(given, ResumeOrder | ForkOrder) or (isinstance(given, PauseOrder) and given.snapshot_id):
         identifier(given.snapshot_id, "snapshot_id")
     if isinstance(given, RemoveOrder) and given.volume_id:
         identifier(given.volume_id, "volume_id")
-    if isinstance(given, StartOrder | ResumeOrder):
+    if isinstance(given, StartOrder | ResumeOrder | ForkOrder):
         sandbox(given.sandbox)
     return given
 

@@ -8,6 +8,7 @@ but the damage that it finds.
 import asyncio
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 from intermezzo.domain.compatibility import Site, mends, obstacles
 from intermezzo.domain.errors import FilesChanged, IntermezzoError
@@ -38,7 +39,7 @@ def examine(snapshots: Snapshots, volumes: Volumes, uid: str, snapshot_id: str) 
     manifest = snapshots.find(uid, snapshot_id)
     if manifest is None:
         raise Missing(f"there is no complete snapshot {snapshot_id}")
-    damage = manifest.damage or (contents.misfit(snapshots.path(uid, snapshot_id), manifest) if manifest.here else "")
+    damage = manifest.damage or contents.misfit(snapshots.path(uid, snapshot_id), manifest)
     return Examined(damage, held.changed(volumes, manifest))
 
 
@@ -56,23 +57,26 @@ def require_files(volumes: Volumes, manifest: Manifest, accepted: Acceptance) ->
         raise FilesChanged(told(found), f"Put them back, or resume all the same and accept that. {INSTEAD}")
 
 
-async def require_whole(snapshots: Snapshots, manifest: Manifest, progress: Progress) -> None:
-    """Read everything and compare it with the checksums, as fast as this machine can. Where there are none yet, the
-    sizes must do, which were compared before. Raises Damaged, and then that is on record, or OSError."""
+async def require_whole(
+    snapshots: Snapshots, manifest: Manifest, progress: Progress, folder: Path | None = None
+) -> None:
+    """Read everything that will be restored from, in the folder given or in the snapshot's own, and compare it with the
+    checksums, as fast as this machine can. Where there are none yet, the sizes must do, which were compared before.
+    Raises Damaged, and then that is on record, or OSError."""
     uid, snapshot_id, lately = manifest.workspace_uid, manifest.id, snapshots.lately
-    folder = snapshots.path(uid, snapshot_id)
+    folder = folder or snapshots.path(uid, snapshot_id)
     if not manifest.checksums or await in_thread(lately.holds, folder, manifest):
         return
     before = await in_thread(look, folder, manifest)
-    damage = await _read(snapshots, manifest, progress)
+    damage = await _read(folder, manifest, progress)
     if damage:
         await in_thread(lambda: snapshots.amend(uid, snapshot_id, damage=damage))
         raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", INSTEAD)
     await in_thread(lately.note, folder, manifest, before)
 
 
-async def _read(snapshots: Snapshots, manifest: Manifest, progress: Progress) -> str:
-    folder, cancelled, done = snapshots.path(manifest.workspace_uid, manifest.id), threading.Event(), [0]
+async def _read(folder: Path, manifest: Manifest, progress: Progress) -> str:
+    cancelled, done = threading.Event(), [0]
 
     def note(count: int) -> None:
         done[0] = count

@@ -1,21 +1,19 @@
 """What is checked before a session is frozen, so that a pause that cannot succeed stops nothing.
 
-It also runs the user's hooks and has the environment recorded; both are told of in the session's log and can never
-prevent a pause.
+It also has checkpoints saved, runs the user's hooks and has the environment recorded. What came of it is told in the
+session's log and can never prevent a pause, but for a checkpoint of which the owner's program says that it must.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from intermezzo.domain.errors import NotEnoughSpace, Refused, Unreachable
+from intermezzo.domain.errors import Refused, Unreachable
 from intermezzo.domain.held import MOST
-from intermezzo.node.guest import GuestClient
-from intermezzo.node.machine import free_bytes
+from intermezzo.node.guest import GuestClient, saved
 from intermezzo.node.records import SandboxRecord
 
-MARGIN_BYTES = 32 << 20
 LISTED = 5
 
 
@@ -25,18 +23,36 @@ class Unsaveable(Refused):
     code = "unsaveable"
 
 
+class CheckpointMissing(Refused):
+    """A checkpoint was not saved, and the owner's program wants no pause without it; the message says why not."""
+
+    code = "checkpoint_missing"
+
+
 async def prepare(guest: GuestClient, session: SandboxRecord, log: Path) -> None:
-    """Run the hooks, have the environment recorded, and write what came of it to the session's log."""
+    """Have checkpoints saved, run the hooks, have the environment recorded; write what came of it to the session's log.
+
+    Raises CheckpointMissing where the owner's program asked for that."""
     try:
         told = await guest.before_pause(session)
     except Unreachable as error:
         told = {"hooks": [{"hook": "all", "status": None, "last_line": error.message}]}
+    answers = saved(told.get("checkpoints"))
     with log.open("a", encoding="utf-8") as file:
+        for answer in answers:
+            file.write(f"intermezzo: checkpoint before pause: {json.dumps(asdict(answer))}\n")
         for result in told["hooks"]:
             file.write(f"intermezzo: before-pause hook: {json.dumps(result)}\n")
         # A session that was started by an older guest, and came back from a snapshot, makes no record.
         if "record" in told:
             file.write(f"intermezzo: environment record: {json.dumps(told['record'])}\n")
+    missing = [answer for answer in answers if answer.required and not answer.is_good]
+    if missing:
+        why = "; ".join(f"{answer.series}: {answer.message or answer.outcome}" for answer in missing[:LISTED])
+        raise CheckpointMissing(
+            f"a checkpoint that must be there before a pause was not saved ({why})",
+            "Let the program reach its next safe point, or make its Keeper without required=True, then pause again.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +84,3 @@ def _held(told: dict[str, Any]) -> Held:
     if not isinstance(names, list) or not isinstance(left_out, int):
         return Held()
     return Held(tuple(name for name in names[:MOST] if isinstance(name, str)), max(0, left_out))
-
-
-def require_space(disk: Path, image_bytes: int) -> None:
-    """Raises NotEnoughSpace if the image and a margin do not fit on the disk."""
-    needed = image_bytes + MARGIN_BYTES
-    free = free_bytes(disk)
-    if needed > free:
-        raise NotEnoughSpace(
-            f"the snapshot needs about {needed} bytes, but the disk has {free} bytes free",
-            "Free some space, or delete older snapshots, then pause again.",
-            needed_bytes=needed,
-            free_bytes=free,
-        )

@@ -10,10 +10,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from intermezzo.domain.errors import Conflict, EngineFailure, IntermezzoError
-from intermezzo.domain.orders import PauseOrder, RemoveOrder, ResumeOrder, StartOrder, StopOrder
+from intermezzo.domain.orders import ForkOrder, PauseOrder, RemoveOrder, ResumeOrder, StartOrder, StopOrder
 from intermezzo.domain.snapshot import Manifest
-from intermezzo.node import files, held, inspection, preflight
+from intermezzo.node import bringing, files, forking, held, inspection, preflight, removal
 from intermezzo.node.accelerators import RESOURCE
+from intermezzo.node.bringing import Brought
 from intermezzo.node.engine import SnapshotEngine
 from intermezzo.node.inspection import Incompatible
 from intermezzo.node.machine import kernel
@@ -50,42 +51,56 @@ async def start(workspace: Workspace, order: StartOrder) -> None:
     await _bring_up(workspace, order, launch, workspace.tools.config.start_timeout_s)
 
 
-async def resume(workspace: Workspace, order: ResumeOrder) -> None:
-    """A new sandbox from a snapshot, which stays untouched whatever happens."""
+async def resume(workspace: Workspace, order: ResumeOrder | ForkOrder) -> None:
+    """A new sandbox from a snapshot, which stays untouched whatever happens; for a fork it is another workspace's."""
+    owner = _owner(order)
     engine, snapshots = workspace.tools.engine, workspace.tools.snapshots
     if not isinstance(engine, SnapshotEngine):
         raise Incompatible(f"the engine {engine.info.name} cannot restore a session", engine.info.hint)
     if (session := workspace.session) and session.token != order.token:
         raise Conflict("a session of this workspace is running; pause or stop it first")
 
-    if workspace.sandbox is None or workspace.sandbox.token != order.token:
-        # A sandbox of this very order may have run since, and have written to the files that the session holds open.
-        await _inspect(workspace, order)
+    with workspace.tools.keeper.using(owner, order.snapshot_id):
+        brought: Brought | None = None
+        if workspace.sandbox is None or workspace.sandbox.token != order.token:
+            # A sandbox of this very order may have run since, and have written to the files that the session holds.
+            brought = await _inspect(workspace, order)
+            if isinstance(order, ForkOrder):
+                await forking.copy_home(workspace, order, brought.manifest)
 
-    async def launch(sandbox: SandboxRecord) -> SandboxRecord:
-        manifest = await in_thread(snapshots.usable, workspace.uid, order.snapshot_id)
-        built = await engine.prepare(sandbox)
-        workspace.progress("restoring", 0, manifest.bytes)
-        process = await engine.restore(sandbox, snapshots.path(workspace.uid, order.snapshot_id))
-        workspace.note("restored")
-        return replace(sandbox, process=process, specification=built)
+        async def launch(sandbox: SandboxRecord) -> SandboxRecord:
+            ready = brought or await _bring(workspace, await in_thread(snapshots.usable, owner, order.snapshot_id))
+            built = await engine.prepare(sandbox)
+            workspace.progress("restoring", 0, ready.manifest.bytes)
+            process = await engine.restore(sandbox, ready.folder)
+            workspace.note("restored")
+            return replace(sandbox, process=process, specification=built)
 
-    await _bring_up(workspace, order, launch, workspace.tools.config.resume_timeout_s)
+        await _bring_up(workspace, order, launch, workspace.tools.config.resume_timeout_s)
 
 
-async def _inspect(workspace: Workspace, order: ResumeOrder) -> None:
+async def _bring(workspace: Workspace, manifest: Manifest) -> Brought:
+    """The files to restore from; what is decrypted for it goes with everything else that is left unfinished."""
+    aside = workspace.tools.snapshots.partial(workspace.uid, manifest.id)
+    return await bringing.bring(workspace.tools.keeper, manifest, aside, workspace.progress)
+
+
+async def _inspect(workspace: Workspace, order: ResumeOrder | ForkOrder) -> Brought:
     """Everything that can keep a snapshot from being restored, before anything is made. Raises one reason for each."""
     tools = workspace.tools
-    manifest = await in_thread(tools.snapshots.usable, workspace.uid, order.snapshot_id)
+    manifest = await in_thread(tools.snapshots.usable, _owner(order), order.snapshot_id)
     inspection.require_fit(manifest, await in_thread(site, tools, order.sandbox))
     await in_thread(inspection.require_files, tools.volumes, manifest, order.accepted)
-    await inspection.require_whole(tools.snapshots, manifest, workspace.progress)
+    brought = await _bring(workspace, manifest)
+    workspace.note("brought")
+    await inspection.require_whole(tools.snapshots, brought.manifest, workspace.progress, brought.folder)
     workspace.note("verified")
+    return brought
 
 
 async def _bring_up(
     workspace: Workspace,
-    order: StartOrder | ResumeOrder,
+    order: StartOrder | ResumeOrder | ForkOrder,
     launch: Callable[[SandboxRecord], Awaitable[SandboxRecord]],
     timeout_s: float,
 ) -> None:
@@ -98,6 +113,8 @@ async def _bring_up(
         sandbox = await launch(sandbox)
         await workspace.remember(sandbox)
     try:
+        if isinstance(order, ForkOrder):
+            await forking.rename(workspace, sandbox, timeout_s)
         await workspace.tools.guest.answering(sandbox, timeout_s)
     except EngineFailure as error:
         error.detail = error.detail or files.tail(workspace.tools.engine.log(workspace.uid), 20)
@@ -106,7 +123,12 @@ async def _bring_up(
     await workspace.remember(replace(sandbox, answering=True))
 
 
-async def _fresh_record(workspace: Workspace, order: StartOrder | ResumeOrder) -> SandboxRecord:
+def _owner(order: ResumeOrder | ForkOrder) -> str:
+    """The uid of the workspace whose snapshot an order reads."""
+    return order.origin_uid if isinstance(order, ForkOrder) else order.workspace_uid
+
+
+async def _fresh_record(workspace: Workspace, order: StartOrder | ResumeOrder | ForkOrder) -> SandboxRecord:
     engine, uid = workspace.tools.engine, workspace.uid
     endpoint = await engine.endpoint(uid, order.sandbox)
     name = f"{uid}-{order.token}"
@@ -140,8 +162,20 @@ async def _save(workspace: Workspace, order: PauseOrder, engine: SnapshotEngine,
     await preflight.prepare(workspace.tools.guest, session, engine.log(workspace.uid))
     needed = engine.image_bytes(session)
     open_files = await preflight.require_saveable(workspace.tools.guest, session)
-    preflight.require_space(workspace.tools.snapshots.disk, needed)
-    workspace.note("preflight")
+    partial = workspace.tools.snapshots.partial(workspace.uid, order.snapshot_id)
+    with workspace.tools.keeper.space.promised("the snapshot", needed, partial):
+        workspace.note("preflight")
+        return await _freeze_and_save(workspace, order, engine, session, needed, open_files)
+
+
+async def _freeze_and_save(
+    workspace: Workspace,
+    order: PauseOrder,
+    engine: SnapshotEngine,
+    session: SandboxRecord,
+    needed: int,
+    open_files: preflight.Held,
+) -> Manifest:
     frozen = replace(session, saving_as=order.snapshot_id)
     try:
         await workspace.remember(frozen)
@@ -213,7 +247,9 @@ async def remove(workspace: Workspace, order: RemoveOrder) -> None:
     """End whatever runs, delete the snapshots, and the volume where one is named."""
     tools = workspace.tools
     await workspace.end_sandbox()
-    await in_thread(tools.snapshots.remove_all, workspace.uid)
+    if tools.keeper.used(workspace.uid):
+        raise Conflict("a fork is being made from one of its snapshots", "It is tried again by itself.")
+    await in_thread(removal.remove_all, tools.keeper, workspace.uid)
     await in_thread(files.remove_tree, tools.config.workspace_dir(workspace.uid) / "bundle")
     tools.engine.log(workspace.uid).unlink(missing_ok=True)
     if order.volume_id:

@@ -29,6 +29,7 @@ JOIN = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; e
 HIDE_CHECKED_FILES = 'mount -t tmpfs none /proc/sys/net/core && exec "$0" "$@"'
 DETACHED = ("boot", "gofer")
 MISTAKEN = "cannot run with network enabled in root network namespace"
+SET_HOSTNAME = "import socket, sys; socket.sethostname(sys.argv[1])"
 RUNNING_ALREADY = ("not paused", "in state running")
 LONGEST_SAVE_S = 3600.0
 GRACE_S = 15.0
@@ -96,6 +97,13 @@ class Runsc(SnapshotEngine):
         past = "direct" in self._features.restore and not await asyncio.to_thread(page_cache.holds, folder)
         direct = ["-direct"] if past else []
         return await self._launch(record, "restore", *direct, f"-image-path={folder}")
+
+    async def rename(self, record: SandboxRecord) -> None:
+        """By a command inside that may do just this; the sandbox's own user may not."""
+        python = self._environments.get(record.spec.environment).python
+        name = [str(python), "-I", "-c", SET_HOSTNAME, record.spec.hostname]
+        flags = ["-user=0:0", "-cap=CAP_SYS_ADMIN", "-cwd=/"]
+        await self._command(record.workspace_uid, "exec", *flags, record.id, *name)
 
     async def freeze(self, record: SandboxRecord) -> None:
         """`runsc pause`, with the network cut: the engine's network stack goes on meanwhile, and a packet that comes

@@ -21,6 +21,7 @@ from starlette.routing import Route
 from intermezzo.domain.compatibility import Site
 from intermezzo.domain.errors import Conflict, EngineFailure, IntermezzoError, InvalidInput, NotFound, Refused
 from intermezzo.domain.export import EXPORTED_FILES, EXPORTED_SIZE, FOLDER_LENGTH, MEDIA_TYPE, ExportRequest
+from intermezzo.domain.home_record import HomeRecord, SaveAnswer
 from intermezzo.domain.names import wrong_with
 from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, SnapshotOrder
 from intermezzo.domain.probe import Probed
@@ -40,6 +41,8 @@ NODES = TypeAdapter(list[Node])
 OBSERVED = TypeAdapter(Observed)
 ALL = TypeAdapter(dict[str, Observed])
 HOME = TypeAdapter(HomeSummary)
+HOME_RECORD = TypeAdapter(HomeRecord)
+ANSWERS = TypeAdapter(list[SaveAnswer])
 ACTIVITY = TypeAdapter(dict[str, Readings])
 PROBED = TypeAdapter(Probed)
 ITEM = TypeAdapter(StorageItem)
@@ -88,7 +91,9 @@ class Interface:
             ("POST", "/v1/workspaces/{uid}/exec", self.execute),
             ("POST", "/v1/workspaces/{uid}/probe", self.probe),
             ("GET", "/v1/activity", self.activity),
+            ("POST", "/v1/workspaces/{uid}/checkpoint", self.checkpoint),
             ("GET", "/v1/volumes/{id}", self.volume),
+            ("GET", "/v1/volumes/{id}/record", self.home_record),
             ("DELETE", "/v1/volumes/{id}", self.discard),
             ("POST", "/v1/exports", self.export),
             ("POST", "/v1/orders", self.order),
@@ -158,6 +163,16 @@ class Interface:
         made = await stack.enter_async_context(self._agent.export(asked))
         headers = {EXPORTED_FILES: str(made.files), EXPORTED_SIZE: str(made.size)}
         return Download(made.content, stack, MEDIA_TYPE, headers)
+
+    async def home_record(self, request: Request) -> Response:
+        """What a home tells of its checkpoints and its environment."""
+        volume_id = identifiers.identifier(request.path_params["id"], "id")
+        return _json(HOME_RECORD.dump_json(await self._agent.home_record(volume_id)))
+
+    async def checkpoint(self, request: Request) -> Response:
+        """Have the programs of a session save checkpoints: what came of each."""
+        uid = identifiers.identifier(request.path_params["uid"], "uid")
+        return _json(ANSWERS.dump_json(await self._agent.checkpoint(uid)))
 
     async def discard(self, request: Request) -> Response:
         """Delete a volume with its files: 204, or 409 for one that a sandbox or a snapshot has files on."""

@@ -5,12 +5,17 @@ A path that leads out of the volumes directory is refused, however it came to be
 
 import contextlib
 import os
+import threading
 from pathlib import Path
 
 from intermezzo.domain.errors import NotFound, Refused
 from intermezzo.domain.orders import HomeSummary
 from intermezzo.node import files
+from intermezzo.node.copying import Copy, Told
 from intermezzo.node.identifiers import IDENTIFIER
+from intermezzo.node.space import Space
+
+COPYING = ".copying"
 
 
 class Volumes:
@@ -20,6 +25,7 @@ class Volumes:
         self._folder = folder
         self._uid = uid
         self._gid = gid
+        self.space = Space(lambda: self.disk)
 
     def path(self, volume_id: str) -> Path:
         """Where a volume lies. Raises Refused if that is not inside the volumes directory."""
@@ -33,6 +39,33 @@ class Volumes:
         if not self._folder.is_dir():
             return []
         return sorted(entry.name for entry in self._folder.iterdir() if IDENTIFIER.fullmatch(entry.name))
+
+    @property
+    def disk(self) -> Path:
+        """A path on the disk that holds the volumes."""
+        self._folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+        return self._folder
+
+    def aside(self, volume_id: str) -> Path:
+        """Where a copy is made before it is whole and gets its name."""
+        return self.path(volume_id).with_name(volume_id + COPYING)
+
+    def copy(self, volume_id: str, new_id: str, told: Told, cancelled: threading.Event) -> None:
+        """Make the volume `new_id` a copy of another, as it is; one that has the name already is a whole copy.
+
+        Raises NotFound, Cancelled or OSError, and then nothing is left of it.
+        """
+        aside, target = self.aside(new_id), self.path(new_id)
+        files.remove_tree(aside)
+        if target.is_dir():
+            return
+        try:
+            Copy(told, cancelled).tree(self.existing(volume_id), aside)
+        except BaseException:
+            files.remove_tree(aside)
+            raise
+        aside.rename(target)
+        files.sync(self._folder)
 
     def ensure(self, volume_id: str) -> Path:
         """The volume, made if it is not there. Raises Refused or OSError."""
@@ -58,6 +91,7 @@ class Volumes:
     def remove(self, volume_id: str) -> None:
         """Delete a volume with all it holds. Raises OSError if some stays."""
         path = self.path(volume_id)
+        files.remove_tree(self.aside(volume_id))
         files.remove_tree(path)
         with contextlib.suppress(FileNotFoundError):
             files.sync(self._folder)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from intermezzo.domain.errors import Conflict, EngineFailure, IntermezzoError
 from intermezzo.domain.orders import (
+    ForkOrder,
     Order,
     PauseOrder,
     RemoveOrder,
@@ -21,7 +22,7 @@ from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import files, procedures, processes
 from intermezzo.node.chores import Chores
 from intermezzo.node.records import SandboxRecord
-from intermezzo.node.tasks import finished
+from intermezzo.node.tasks import finished, in_thread
 from intermezzo.node.workspace import Workspace, accepts
 
 logger = logging.getLogger(__name__)
@@ -137,7 +138,7 @@ class Worker:
                 await procedures.start(self.workspace, order)
             case PauseOrder():
                 return await procedures.pause(self.workspace, order, self._interrupted)
-            case ResumeOrder():
+            case ResumeOrder() | ForkOrder():
                 await procedures.resume(self.workspace, order)
             case StopOrder():
                 await procedures.stop(self.workspace, order)
@@ -146,10 +147,17 @@ class Worker:
         return None
 
     async def _clear_after(self, order: Order) -> None:
-        """A start or resume that failed leaves no sandbox of its own; a session that was there before stays."""
+        """A start or resume that failed leaves no sandbox of its own; a session that was there before stays. Of a fork
+        that failed nothing is anybody's, its copy of the files neither."""
         session = self.workspace.session
-        if session is None or session.token == order.token:
-            await self.workspace.end_sandbox()
+        if session is not None and session.token != order.token:
+            return
+        await self.workspace.end_sandbox()
+        if isinstance(order, ForkOrder):
+            try:
+                await in_thread(self.workspace.tools.volumes.remove, order.sandbox.volume_id)
+            except (IntermezzoError, OSError) as error:
+                logger.error("the copy for the fork %s stays until it is removed: %s", self.workspace.uid, error)
 
 
 def _disk(error: OSError) -> EngineFailure:

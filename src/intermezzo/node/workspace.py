@@ -11,13 +11,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from intermezzo.domain.errors import EngineFailure, IntermezzoError, NotEnoughSpace, NotFound, StaleOrder
-from intermezzo.domain.orders import Order, OrderReport, OrderState, Problem, Progress, ResumeOrder, StartOrder
+from intermezzo.domain.orders import (
+    ForkOrder,
+    Order,
+    OrderReport,
+    OrderState,
+    Problem,
+    Progress,
+    ResumeOrder,
+    StartOrder,
+)
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node.accelerators import Accelerators
 from intermezzo.node.config import NodeConfig
 from intermezzo.node.engine import Engine, SnapshotEngine
 from intermezzo.node.environments import Environments
 from intermezzo.node.guest import GuestClient
+from intermezzo.node.keeper import Keeper
 from intermezzo.node.records import Records, SandboxRecord, WorkspaceRecord
 from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.tasks import in_thread
@@ -40,6 +50,7 @@ class Tools:
     accelerators: Accelerators
     guest: GuestClient
     cpu_features: tuple[str, ...]
+    keeper: Keeper
 
 
 def now() -> int:
@@ -104,7 +115,9 @@ class Workspace:
         """The volumes of the sandbox, and of the one that an order under way is to make."""
         made = self.sandbox.spec.volume_ids if self.sandbox else ()
         order = self.record.order if self.record and self.working else None
-        return made + (order.sandbox.volume_ids if isinstance(order, StartOrder | ResumeOrder) else ())
+        if isinstance(order, ForkOrder):
+            made += (order.origin_volume_id,)
+        return made + (order.sandbox.volume_ids if isinstance(order, StartOrder | ResumeOrder | ForkOrder) else ())
 
     @property
     def working(self) -> bool:

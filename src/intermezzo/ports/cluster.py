@@ -10,6 +10,7 @@ from typing import Protocol
 
 from intermezzo.domain.compatibility import Site
 from intermezzo.domain.export import Export, ExportRequest
+from intermezzo.domain.home_record import HomeRecord, SaveAnswer
 from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, SnapshotOrder
 from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
@@ -61,6 +62,17 @@ class Cluster(Protocol):
 
     async def home(self, volume_id: str) -> HomeSummary:
         """The persistent files of a volume, read from the disk now."""
+        ...
+
+    async def home_record(self, volume_id: str) -> HomeRecord:
+        """What that home tells of its application checkpoints and its environment: a few small files, read now, also
+        while nothing runs. It is the owner's word; only that a checkpoint's files are there in their sizes was looked at.
+        Raises `NotFound`."""
+        ...
+
+    async def checkpoint(self, workspace_uid: str) -> list[SaveAnswer]:
+        """Have every program in a sandbox that keeps checkpoints save one now; what came of each within half a minute,
+        none where no program does. Raises `Conflict` without a session or while an operation is under way."""
         ...
 
     def export(self, request: ExportRequest) -> AbstractAsyncContextManager[Export]:

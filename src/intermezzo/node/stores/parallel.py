@@ -5,8 +5,7 @@ Results come in the order of what was given. When this returns or raises, nothin
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import TypeVar, cast
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -18,21 +17,30 @@ class Cancelled(Exception):
 
 
 def each(work: Callable[[A], B], items: Sequence[A], cancelled: threading.Event) -> list[B]:
-    """`work` of every item. Raises Cancelled, or the first failure in order."""
-    failed = threading.Event()
+    """`work` of every item. Raises Cancelled, or the first failure that came."""
+    results: dict[int, B] = {}
+    failures: list[BaseException] = []
+    left, taking = iter(enumerate(items)), threading.Lock()
 
-    def one(item: A) -> B:
-        if cancelled.is_set() or failed.is_set():
-            raise Cancelled
-        try:
-            return work(item)
-        except BaseException:
-            failed.set()
-            raise
+    def run() -> None:
+        while not failures and not cancelled.is_set():
+            with taking:
+                number, item = next(left, (-1, None))
+            if number < 0:
+                return
+            try:
+                results[number] = work(cast(A, item))
+            except BaseException as error:  # noqa: BLE001 - raised below, in the thread that asked
+                failures.append(error)
 
-    with ThreadPoolExecutor(min(AT_ONCE, max(1, len(items)))) as pool:
-        futures = [pool.submit(one, item) for item in items]
-    errors = [error for future in futures if (error := future.exception())]
-    for error in sorted(errors, key=lambda error: isinstance(error, Cancelled)):
-        raise error
-    return [future.result() for future in futures]
+    # No pool: the end of the process does not wait for threads of this kind.
+    threads = [threading.Thread(target=run, name="part", daemon=True) for _ in range(min(AT_ONCE, len(items)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    if len(results) < len(items):
+        raise Cancelled
+    return [results[number] for number in range(len(items))]

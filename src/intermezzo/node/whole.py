@@ -1,0 +1,30 @@
+"""Whether a snapshot is what was saved, wherever and in whatever form it is kept: all of it is read."""
+
+import threading
+
+from intermezzo.domain.snapshot import Manifest
+from intermezzo.domain.transfer import TransferStep
+from intermezzo.node import contents, encrypted
+from intermezzo.node.keeper import Keeper
+from intermezzo.node.stores.meter import Meter
+from intermezzo.node.stores.parallel import Cancelled
+
+
+def damage(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> str | None:
+    """What is wrong with it as a sentence, empty if nothing is, None if it was cancelled.
+
+    The copy on this node is read, and only without one that in the store. Raises StoreTrouble, NoKey or OSError where
+    it cannot be said.
+    """
+    uid, snapshot_id = manifest.workspace_uid, manifest.id
+    folder = keeper.snapshots.path(uid, snapshot_id)
+    meter = Meter(snapshot_id, TransferStep.CHECKING, manifest.kept_bytes)
+    try:
+        if not manifest.here:
+            return keeper.depot(manifest.stored_in).damage(uid, snapshot_id, meter, cancelled)
+        if not manifest.encrypted_bytes:
+            return contents.damage(folder, manifest, cancelled)
+        wrong = contents.misfit(folder, manifest)
+        return wrong or encrypted.damage(folder, manifest, keeper.keys.get(uid), meter, cancelled)
+    except Cancelled:
+        return None
