@@ -16,10 +16,10 @@ AUDITOR = Identity("ann", Role.AUDITOR, teams={"vision": TeamRole.ADMIN})
 
 ADAS = {"namespace": "vision", "owner": "ada"}
 TABLE = {
-    MEMBER: "see change connect create",
-    TEAM_ADMIN: "see change create",
+    MEMBER: "see change connect export create",
+    TEAM_ADMIN: "see change export create",
     STRANGER: "",
-    PLATFORM_ADMIN: "see change create oversee administer",
+    PLATFORM_ADMIN: "see change export create oversee administer",
     AUDITOR: "see oversee",
 }
 

@@ -39,6 +39,7 @@ PUBLIC = (YES, YES, YES, YES, YES, YES, YES)
 KNOWN = (LOGIN, YES, YES, YES, YES, YES, YES)
 SEE = (LOGIN, HIDDEN, YES, YES, YES, YES, YES)
 CHANGE = (LOGIN, HIDDEN, YES, DENIED, YES, YES, DENIED)
+EXPORT = CHANGE  # but for a token that may not enter sessions: see test_recovery
 CONNECT = (LOGIN, HIDDEN, YES, DENIED, DENIED, DENIED, DENIED)
 IN_NAMESPACE = (LOGIN, DENIED, YES, YES, YES, YES, YES)
 CREATE = (LOGIN, DENIED, YES, DENIED, YES, YES, DENIED)
@@ -86,6 +87,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     f"POST {SNAPSHOT}/unpin": CHANGE,
     f"POST {SNAPSHOT}/verify": CHANGE,
     f"DELETE {SNAPSHOT}": CHANGE,
+    f"GET {WORKSPACE}/recovery": SEE,
+    f"GET {WORKSPACE}/export": EXPORT,
     f"GET {WORKSPACE}/activity": SEE,
     f"POST {WORKSPACE}/keep-awake": CHANGE,
     f"DELETE {WORKSPACE}/keep-awake": CHANGE,

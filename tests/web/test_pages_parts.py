@@ -15,6 +15,7 @@ from intermezzo.domain.kind import Kind, Redirect
 from intermezzo.domain.ledger import Entry, Event
 from intermezzo.domain.lifecycle import ALLOWED, Command
 from intermezzo.domain.orders import Observed, OrderReport, OrderState, Problem, Progress
+from intermezzo.domain.recovery import Known, Saved, ways_back
 from intermezzo.domain.resources import Resources
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.workspace import (
@@ -144,17 +145,26 @@ def failed(kind: OperationKind, phase: Phase, snapshot: Manifest | None) -> Work
 SAVED = Manifest("s1", "u0", "o0", NOW, 100)
 
 
+def offered(record: Workspace, identity: Identity = OWNER) -> list[tuple[Command | None, str]]:
+    saved = tuple(Saved(manifest, True) for manifest in (record.snapshot,) if manifest)
+    found = ways_out(ways_back(record, Known(saved)), record, identity)
+    return [(way.command, way.snapshot.id if way.snapshot else "") for way in found if way.possible]
+
+
 def test_trying_again_is_what_was_tried_before() -> None:
-    resume = ways_out(failed(OperationKind.RESUME, Phase.PAUSED, SAVED), OWNER)
-    assert [way.command for way in resume] == [Command.RESUME, Command.RESTART]
-    start = ways_out(failed(OperationKind.START, Phase.FAILED, None), OWNER)
-    assert [way.command for way in start] == [Command.RESTART]
-    start_beside_snapshot = ways_out(failed(OperationKind.START, Phase.PAUSED, SAVED), OWNER)
-    assert [way.command for way in start_beside_snapshot] == [Command.RESTART, Command.RESUME]
+    resume = offered(failed(OperationKind.RESUME, Phase.PAUSED, SAVED))
+    assert resume == [(Command.RESUME, "s1"), (Command.RESTART, ""), (None, "")]
+    start = offered(failed(OperationKind.START, Phase.FAILED, None))
+    assert start == [(Command.RESTART, ""), (None, "")]
+    start_beside_snapshot = offered(failed(OperationKind.START, Phase.PAUSED, SAVED))
+    assert start_beside_snapshot == [(Command.RESTART, ""), (Command.RESUME, "s1"), (None, "")]
 
 
 def test_nobody_else_is_offered_a_way_out() -> None:
-    assert ways_out(failed(OperationKind.RESUME, Phase.PAUSED, SAVED), Identity("otto", Role.AUDITOR)) == []
+    broken = failed(OperationKind.RESUME, Phase.PAUSED, SAVED)
+    assert offered(broken, Identity("otto", Role.AUDITOR)) == []
+    without_entry = replace(OWNER, scopes=frozenset({Scope.READ, Scope.WRITE}))
+    assert offered(broken, without_entry) == [(Command.RESUME, "s1"), (Command.RESTART, "")]
 
 
 KIND = load_shipped_kinds()["jupyterlab"]

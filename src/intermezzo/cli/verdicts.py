@@ -5,6 +5,7 @@ Only a proven restore is called a resume; everything else is called what it was.
 
 from intermezzo.cli.base import Session
 from intermezzo.cli.exits import Exit
+from intermezzo.cli.ways import ways_out
 from intermezzo.cli.words import compute, duration, reason, size, typed
 from intermezzo.client.operation_models import OperationShape
 from intermezzo.client.workspace_models import WorkspaceDetail
@@ -77,7 +78,7 @@ def report_pause(session: Session, before: WorkspaceDetail, found: WorkspaceDeta
 def not_up(session: Session, present: WorkspaceDetail) -> Exit:
     """It ended elsewhere than was asked for: why, and the ways out."""
     session.output.remark(f"{present.symbol} {present.state}: {reason(present.condition) or 'no reason was given'}")
-    for way in present.condition.ways_out if present.condition else ():
+    for way in ways_out(session, present):
         session.output.remark(f"  - {way}")
     return Exit.NEEDS_YOU if present.phase is Phase.FAILED else Exit.FAILED
 

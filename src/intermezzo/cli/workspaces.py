@@ -17,7 +17,8 @@ from intermezzo.cli.exits import Exit
 from intermezzo.cli.following import follow
 from intermezzo.cli.naming import OF_A_WORKSPACE
 from intermezzo.cli.verdicts import report_start
-from intermezzo.cli.words import compute, estimate, idleness, moment, reason, size
+from intermezzo.cli.ways import ways_out
+from intermezzo.cli.words import compute, counted, estimate, idleness, moment, reason, size
 from intermezzo.client.workspace_models import WorkspaceDetail
 from intermezzo.domain.errors import InvalidInput
 from intermezzo.domain.mounts import DATA_FIELD
@@ -95,7 +96,7 @@ def show(session: Session, workspace: str) -> None:
     say(f"since {moment(found.phase_since)}")
     if found.condition:
         say(reason(found.condition))
-        for way in found.condition.ways_out:
+        for way in ways_out(session, found):
             say(f"  - {way}")
         if found.condition.ways_out and found.recovery_text:
             say(found.recovery_text)
@@ -121,7 +122,19 @@ def show(session: Session, workspace: str) -> None:
 def say_layers(session: Session, found: WorkspaceDetail) -> None:
     """What a pause does with each of the four layers of state."""
     rows = [(x.name, "kept" if x.kept_by_pause else "not kept", x.statement, x.way_back) for x in found.layers]
+    say_recorded(session, found)
     session.output.table(("A PAUSE AND", "", "WHAT IT MEANS", "HOW TO GET IT BACK"), rows)
+
+
+def say_recorded(session: Session, found: WorkspaceDetail) -> None:
+    """From what its work can be done again without the live session."""
+    recorded = found.recorded
+    for saved in recorded.checkpoints if recorded else ():
+        what = f"{saved.label or saved.series}, {moment(saved.saved_at)}"
+        session.output.say(f"Application checkpoint: {what}, {size(saved.bytes)} in {saved.path}.")
+    if recorded and (environment := recorded.environment):
+        what = f"Python {environment.python}, {counted(environment.packages, 'package')}"
+        session.output.say(f"Environment recorded {moment(environment.made_at)}: {what}, in ~/.intermezzo/record.")
 
 
 @click.command("open", cls=Command, examples=["open", "open exp-17", "open exp-17 --no-browser"])

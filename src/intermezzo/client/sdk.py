@@ -30,6 +30,7 @@ from intermezzo.client.operation_models import OperationShape, OperationStatus
 from intermezzo.client.people import People
 from intermezzo.client.quotas import Quotas
 from intermezzo.client.run_models import CellShape, RunShape
+from intermezzo.client.recovery import Recovery
 from intermezzo.client.schedules import Schedules
 from intermezzo.client.snapshot_models import SnapshotShape
 from intermezzo.client.volumes import Volumes
@@ -70,6 +71,7 @@ class Intermezzo:
         self.quotas = Quotas(self._wire)
 
     @classmethod
+        self.recovery = Recovery(self._wire)
     def local(cls, file: Path = DEFAULT_FILE) -> Self:
         """The Intermezzo of this machine. Raises `Unreachable` if it is not running."""
         return cls(find(file))

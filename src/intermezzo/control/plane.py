@@ -19,6 +19,7 @@ from intermezzo.control.queue.preemption import Preemption
 from intermezzo.control.quotas.quotas import QuotaQueries
 from intermezzo.control.quotas.stored import Homes
 from intermezzo.control.runs import Runs
+from intermezzo.control.recovery import Recovery
 from intermezzo.control.schedules.schedules import Schedules
 from intermezzo.control.storage.retention import Retention
 from intermezzo.control.storage.snapshots import Snapshots
@@ -51,6 +52,7 @@ class ControlPlane(
         self.homes = Homes(context)
         self.retention = Retention(context)
         self.idle_rule = IdleRule(context, self, self, self.warnings.long_enough)
+        self.recovery = Recovery(context, self)
         self.preemption = Preemption(context, self, self.decisions, self._decided_now)
         self.damages = Damages(context)
 

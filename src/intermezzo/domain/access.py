@@ -42,13 +42,15 @@ class Verb(StrEnum):
     """The sorts of thing that somebody may do.
 
     `see` a workspace's state, history, log and snapshots; `change` it (pause, resume, restart, delete); `connect` to
-    its session (open it, run code, read its files); `create` one in a namespace; `oversee` the installation (all
+    its session (open it, run code, read its files); `export` its files, which an administrator may too, for the work
+    of somebody who has left; `create` one in a namespace; `oversee` the installation (all
     accounts, tokens, audit, who holds what); `administer` accounts, teams, namespaces and kinds.
     """
 
     SEE = "see"
     CHANGE = "change"
     CONNECT = "connect"
+    EXPORT = "export"
     CREATE = "create"
     OVERSEE = "oversee"
     ADMINISTER = "administer"
@@ -58,6 +60,7 @@ SCOPE_FOR: dict[Verb, Scope] = {
     Verb.SEE: Scope.READ,
     Verb.CHANGE: Scope.WRITE,
     Verb.CONNECT: Scope.CONNECT,
+    Verb.EXPORT: Scope.CONNECT,
     Verb.CREATE: Scope.WRITE,
     Verb.OVERSEE: Scope.READ,
     Verb.ADMINISTER: Scope.ADMIN,

@@ -21,6 +21,7 @@ from intermezzo.web.api import (
     notices,
     quotas,
     runs,
+    recovery,
     schedules,
     sessions,
     snapshots,
@@ -82,6 +83,7 @@ def create_api(
     app.include_router(namespaces.router, prefix=PREFIX)
     app.include_router(kubeflow.router)
     app.include_router(door.router)
+    app.include_router(recovery.router, prefix=PREFIX)
     app.include_router(pages.router)
     app.include_router(switch.router)
     app.mount("/static", Assets(), name="static")

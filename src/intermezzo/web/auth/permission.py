@@ -21,6 +21,7 @@ REFUSALS: dict[Verb, str] = {
     Verb.SEE: "only its owner and the administrators of its team may see {what}",
     Verb.CHANGE: "only its owner and the administrators of its team may change {what}",
     Verb.CONNECT: "only its owner may enter {what}",
+    Verb.EXPORT: "only its owner and the administrators of its team may export the files of {what}",
     Verb.CREATE: "only members of its team may create workspaces and volumes in {what}",
     Verb.OVERSEE: "only administrators and auditors of the installation may see this",
     Verb.ADMINISTER: "only administrators of the installation may do this",
@@ -142,6 +143,7 @@ Overseer = Annotated[Identity, Depends(_role(Verb.OVERSEE))]
 Administrator = Annotated[Identity, Depends(_role(Verb.ADMINISTER))]
 SeenKey = Annotated[WorkspaceKey, Depends(_key(Verb.SEE))]
 ChangedKey = Annotated[WorkspaceKey, Depends(_key(Verb.CHANGE))]
+ExportedKey = Annotated[WorkspaceKey, Depends(_key(Verb.EXPORT))]
 ConnectedKey = Annotated[WorkspaceKey, Depends(_key(Verb.CONNECT))]
 SeenRun = Annotated[Run, Depends(_run(Verb.SEE))]
 ConnectedRun = Annotated[Run, Depends(_run(Verb.CONNECT))]

@@ -12,12 +12,14 @@ from intermezzo.control.queue.places import Place
 from intermezzo.control.storage.snapshots import Snapshot
 from intermezzo.domain.activity import Activity
 from intermezzo.domain.errors import Unreachable
+from intermezzo.domain.home_record import HomeRecord
 from intermezzo.domain.intervals import holds
 from intermezzo.domain.kind import Kind
 from intermezzo.domain.layers import Layer
 from intermezzo.domain.ledger import Entry, Event
 from intermezzo.domain.orders import Observed
 from intermezzo.domain.quota import place_of
+from intermezzo.domain.recovery import WayBack
 from intermezzo.domain.workspace import OperationKind, Phase, Workspace, WorkspaceKey
 from intermezzo.web.dashboard.progress import Pace, pace
 
@@ -35,7 +37,7 @@ class Yielded:
 
 @dataclass(frozen=True, slots=True)
 class Portrait:
-    """A workspace as its page shows it. `snapshots` is None where its node cannot be asked."""
+    """A workspace as its page shows it. `snapshots` and `recorded` are None where its node cannot be asked."""
 
     record: Workspace
     kind: Kind | None
@@ -48,6 +50,8 @@ class Portrait:
     entries: Sequence[Entry]
     yielded: Yielded | None
     snapshots: Sequence[Snapshot] | None
+    ways: Sequence[WayBack]
+    recorded: HomeRecord | None
     activity: Sequence[Activity]
     recovery_text: str
     now: int
@@ -63,6 +67,8 @@ async def portrait(key: WorkspaceKey, control: ControlPlane) -> Portrait:
     record = await control.get(key)
     seen = await control.observed(key)
     entries = await history(key, control)
+    snapshots = await _snapshots(key, control)
+    recorded = await control.checkpoints.recorded(record)
     now = control.context.clock.now()
     return Portrait(
         record=record,
@@ -75,7 +81,9 @@ async def portrait(key: WorkspaceKey, control: ControlPlane) -> Portrait:
         forecast=await _forecast(record, control),
         entries=entries,
         yielded=await _yielded(record, entries, control),
-        snapshots=await _snapshots(key, control),
+        snapshots=snapshots,
+        ways=control.recovery.of(record, snapshots, recorded),
+        recorded=recorded,
         activity=await control.activity(record),
         recovery_text=control.context.said(record).rules.recovery_text or "",
         now=now,

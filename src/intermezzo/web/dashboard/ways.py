@@ -1,32 +1,11 @@
-"""What a person can do about a workspace now, and what each way means. Pure: from the record and one table.
+"""What a person can do about a workspace now. Pure: from the record, one table, and the ways back that it has."""
 
-The sentences stand in the template; here it is only settled which of them fits.
-"""
+from collections.abc import Iterable
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from intermezzo.domain import reasons
 from intermezzo.domain.access import Identity, Verb, may
 from intermezzo.domain.lifecycle import ALLOWED, Command
-from intermezzo.domain.workspace import OperationKind, Phase, Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A button: the words on it and the command that it gives; without one it leads to the snapshots to choose from."""
-
-    words: str
-    command: Command | None = None
-
-
-_ATTEMPTED = {
-    OperationKind.START: Command.RESTART,
-    OperationKind.RESUME: Command.RESUME,
-    OperationKind.PAUSE: Command.PAUSE,
-}
-
-_OFFERED = {reasons.OLDER_SNAPSHOT: Command.RESUME, reasons.FRESH_START: Command.RESTART}
+from intermezzo.domain.recovery import Way, WayBack
+from intermezzo.domain.workspace import Phase, Workspace
 
 
 def allowed(record: Workspace, identity: Identity) -> tuple[Command, ...]:
@@ -41,22 +20,13 @@ def may_enter(record: Workspace, identity: Identity) -> bool:
     return record.phase is Phase.RUNNING and may(identity, Verb.CONNECT, record.key.namespace, record.owner)
 
 
-def ways_out(record: Workspace, identity: Identity) -> list[Way]:
-    """The ways out of what went wrong, safest first, one button a command."""
-    possible = allowed(record, identity)
-    found: dict[Command | None, Way] = {}
-    for way in _named(record):
-        if (way.command or Command.RESUME) in possible:
-            found.setdefault(way.command, way)
-    return list(found.values())
+def may_export(record: Workspace, identity: Identity) -> bool:
+    """Whether this person may take the files along, now that they are there to stay."""
+    return record.phase is not Phase.DELETING and may(identity, Verb.EXPORT, record.key.namespace, record.owner)
 
 
-def _named(record: Workspace) -> Iterator[Way]:
-    for words in record.condition.ways_out if record.condition else ():
-        if words == reasons.RETRY:
-            tried = _ATTEMPTED.get(record.last_operation.kind) if record.last_operation else None
-            yield Way(words, tried or Command.RESUME)
-        elif words == reasons.ANOTHER_SNAPSHOT:
-            yield Way(words)
-        elif words in _OFFERED:
-            yield Way(words, _OFFERED[words])
+def ways_out(ways: Iterable[WayBack], record: Workspace, identity: Identity) -> list[WayBack]:
+    """Those that are offered and that this person may take."""
+    changes = may(identity, Verb.CHANGE, record.key.namespace, record.owner)
+    mine = {way: may_export(record, identity) if way is Way.EXPORT else changes for way in Way}
+    return [found for found in ways if found.offered and mine[found.way]]

@@ -1,0 +1,129 @@
+"""Commands for when something went wrong: the ways back of a workspace, and its files as one archive to take along."""
+
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from intermezzo.cli.base import Command, Session, pass_session
+from intermezzo.cli.exits import Exit
+from intermezzo.cli.following import follow
+from intermezzo.cli.verdicts import report_pause, report_resume, report_start
+from intermezzo.cli.words import moment, size
+from intermezzo.cli.workspaces import NAME, NO_WAIT
+from intermezzo.client.recovery_models import WayShape
+from intermezzo.domain.errors import Conflict, InvalidInput
+from intermezzo.domain.lifecycle import Command as Asked
+from intermezzo.domain.recovery import Way
+
+TARGET = click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="The archive's file, or a folder to put it in; this folder if left out.",
+)
+
+
+@click.command(
+    cls=Command,
+    examples=[
+        "recover exp-17",
+        "recover exp-17 --json",
+        "recover exp-17 --with retry",
+        "recover exp-17 --with older",
+        "recover exp-17 --with fresh",
+        "recover exp-17 --with export -o /mnt/usb",
+    ],
+)
+@NAME
+@click.option("--with", "way", type=click.Choice([way.value for way in Way]), default=None, help="Take this way.")
+@TARGET
+@NO_WAIT
+@pass_session
+def recover(session: Session, workspace: str, way: str | None, target: Path, no_wait: bool) -> Exit:
+    """Show the ways back to work: what each brings back, what it loses, what to type. Takes one only with --with."""
+    ways = session.client.recovery.ways(workspace)
+    if way is None:
+        session.output.data(ways)
+        for found in ways:
+            _say(session, found)
+        return Exit.OK
+    chosen = next(found for found in ways if found.way.value == way)
+    if not chosen.possible:
+        raise Conflict(f"{chosen.way.value} is not possible now: {chosen.obstacle}", chosen.mend)
+    session.output.say(f"Loses: {chosen.loses}")
+    if chosen.way is Way.EXPORT:
+        return _exported(session, workspace, target)
+    return _taken(session, workspace, chosen, no_wait)
+
+
+@click.command(cls=Command, examples=["export exp-17", "export exp-17 -o exp-17.tar.gz", "export exp-17 --json"])
+@NAME
+@TARGET
+@pass_session
+def export(session: Session, workspace: str, target: Path) -> Exit:
+    """Take the files along: the home as one archive, with the exact list of packages. Changes nothing."""
+    return _exported(session, workspace, target)
+
+
+def _say(session: Session, found: WayShape) -> None:
+    of = f" (the session of {moment(found.snapshot.created_at)})" if found.snapshot else ""
+    session.output.say(f"{found.way.value}: {found.words}{of}")
+    session.output.say(f"    brings back: {found.brings_back}")
+    session.output.say(f"    loses:       {found.loses}")
+    if found.possible:
+        session.output.say(f"    type:        {found.typed}")
+    else:
+        session.output.say(f"    not now:     {f'{found.obstacle} {found.mend}'.strip()}")
+
+
+def _taken(session: Session, workspace: str, chosen: WayShape, no_wait: bool) -> Exit:
+    client = session.client
+    before = client.workspace(workspace)
+    match chosen.command:
+        case Asked.RESUME:
+            operation = client.resume(workspace, chosen.snapshot.id if chosen.snapshot else "")
+        case Asked.PAUSE:
+            operation = client.pause(workspace)
+        case _:
+            operation = client.restart_fresh(workspace)
+    if no_wait:
+        session.output.data(operation)
+        session.output.say(f"Accepted: {operation.kind.value}, operation {operation.id}.")
+        return Exit.OK
+    found = follow(session, workspace, operation)
+    if chosen.command is Asked.PAUSE:
+        return report_pause(session, before, found, operation.asked_at)
+    if chosen.command is Asked.RESUME:
+        return report_resume(session, found, operation)
+    return report_start(session, found)
+
+
+def _exported(session: Session, workspace: str, target: Path) -> Exit:
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=session.output.remarks,
+        transient=True,
+        disable=session.output.as_json or not session.output.remarks.is_terminal,
+    ) as bar:
+        task = bar.add_task("exporting", total=None)
+
+        def seen(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total or None)
+
+        try:
+            made = session.client.recovery.export(workspace, target, seen)
+        except OSError as error:
+            raise InvalidInput(f"the archive cannot be written: {error}", "Name another place with -o.") from None
+    session.output.data(
+        {"workspace": workspace, "file": str(made.path), "bytes": made.bytes, "unpacked_bytes": made.unpacked_bytes}
+    )
+    session.output.say(f"{made.path}: {size(made.bytes)}, {size(made.unpacked_bytes)} unpacked.")
+    session.output.say("Its README.md says how to go on with it on any machine; `tar -xzf` unpacks it.")
+    return Exit.OK
