@@ -20,6 +20,7 @@ from intermezzo.domain.amounts import amount_of
 from intermezzo.domain.capacity import Ground, Waiter, places
 from intermezzo.domain.compatibility import Site, differences, mends, nowhere
 from intermezzo.domain.continuity import Continuity, Verdict, Witness, WitnessReport, judge
+from intermezzo.domain.home_record import HomeRecord, SavedCheckpoint
 from intermezzo.domain.layers import layers
 from intermezzo.domain.orders import Observed, Problem
 from intermezzo.domain.policy import Allowance, Per
@@ -221,8 +222,10 @@ def what_layers_say() -> list[str]:
         EngineInfo("runsc", "1", True),
         EngineInfo("process", "1", False, limitation="this engine keeps files only", hint="Run `make setup`."),
     ]
-    cases = product((workspace(), held, workspace(phase=Phase.PAUSED)), engines, (True, False))
-    found = [layer for record, engine, keeps in cases for layer in layers(record, engine, keeps, "/home/jovyan")]
+    saved = SavedCheckpoint("main", "work/checkpoints/main/00000014", 0, 1, "epoch 14: it works; at last.")
+    homes = (None, HomeRecord(), HomeRecord((saved,)))
+    cases = product((workspace(), held, workspace(phase=Phase.PAUSED)), engines, (True, False), homes)
+    found = [layer for record, engine, keeps, home in cases for layer in layers(record, engine, keeps, "/home", home)]
     return [text for layer in found for text in (layer.name, layer.statement, layer.way_back)]
 
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 import httpx
 
 from intermezzo.client.addresses import path_of, split
+from intermezzo.client.checkpoint_models import SaveAnswerShape
 from intermezzo.client.connection import Connection, find
 from intermezzo.client.documents import Documents
 from intermezzo.client.idle import Idle
@@ -108,6 +109,10 @@ class Intermezzo:
 
     def resume(self, workspace: str, snapshot_id: str = "", accept: Acceptance = Acceptance.NOTHING) -> OperationShape:
         """Ask for a resume. Only the workspace's `continuity` says afterwards whether it was one.
+    def checkpoint(self, workspace: str) -> list[SaveAnswerShape]:
+        """Have the programs of a session that keep checkpoints save one now; what came of each."""
+        return self._wire.asked(SaveAnswerShape, f"{path_of(workspace)}/checkpoints")
+
 
         Raises `FilesChanged` where files that the session holds open are not what they were, unless that is accepted.
         """

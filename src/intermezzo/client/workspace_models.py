@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from intermezzo.client.checkpoint_models import HomeRecordShape
 from intermezzo.client.continuity_models import ContinuityShape
 from intermezzo.client.idle_models import ActivityShape, DecisionShape
 from intermezzo.client.node_models import ResourcesShape
@@ -101,13 +102,15 @@ class WorkspaceShape(Shape):
 class WorkspaceDetail(WorkspaceShape):
     """A workspace with what a pause would keep of it and where it waits. `volume` is its home volume's name; `idle`
     says when it would be paused for being idle, and is null while it is not running. `recovery_text` is what its
-    administrators want its owner to know when something went wrong."""
+    administrators want its owner to know when something went wrong. `recorded` is what its home tells of application
+    checkpoints and the environment, null where its node cannot be asked."""
 
     volume: str = ""
     recovery_text: str = ""
     layers: list[LayerShape] = Field(default_factory=list)
     queue: QueueShape | None = None
     activity: list[ActivityShape] = Field(default_factory=list)
+    recorded: HomeRecordShape | None = None
     idle: DecisionShape | None = None
 
 

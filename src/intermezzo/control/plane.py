@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
+from intermezzo.control.checkpoints import Checkpoints
 from intermezzo.control.commands import Commands
 from intermezzo.control.conditions.catalogue import Catalogue
 from intermezzo.control.conditions.conditions import Conditions
@@ -51,6 +52,8 @@ class ControlPlane(
         Snapshots.__init__(self, context)
         self.homes = Homes(context)
         self.retention = Retention(context)
+        self.checkpoints = Checkpoints(context)
+        self.recovery = Recovery(context, self)
         self.idle_rule = IdleRule(context, self, self, self.warnings.long_enough)
         self.recovery = Recovery(context, self)
         self.preemption = Preemption(context, self, self.decisions, self._decided_now)

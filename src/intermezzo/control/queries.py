@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from intermezzo.control.checkpoints import Checkpoints
 from intermezzo.control.conditions.explained import Rule, rules
 from intermezzo.control.conditions.offering import kinds_in
 from intermezzo.control.context import Context
@@ -134,7 +135,8 @@ class Queries:
             home = self._context.blueprint(workspace).home_mount
         except InvalidInput:
             home = "its home"
-        return layers(workspace, await self.engine(workspace), self._context.keeps_process(workspace), home)
+        keeps, recorded = self._context.keeps_process(workspace), await Checkpoints(self._context).recorded(workspace)
+        return layers(workspace, await self.engine(workspace), keeps, home, recorded)
 
     async def keeps_process(self, workspace: Workspace) -> bool:
         """Whether a pause keeps the live session."""

@@ -6,6 +6,7 @@ Pure words and facts: what a pause keeps, where files live, what to do if the li
 from dataclasses import dataclass
 from typing import Literal
 
+from intermezzo.domain.home_record import HomeRecord
 from intermezzo.domain.resources import EngineInfo, Resources, describe_accelerators
 from intermezzo.domain.workspace import Phase, Workspace
 
@@ -22,8 +23,10 @@ class Layer:
     way_back: str
 
 
-def layers(workspace: Workspace, engine: EngineInfo | None, kind_keeps_process: bool, home_mount: str) -> list[Layer]:
-    """The four layers for this workspace; `engine` is None where the node does not answer."""
+def layers(
+    workspace: Workspace, engine: EngineInfo | None, kind_keeps_process: bool, home_mount: str, home: HomeRecord | None
+) -> list[Layer]:
+    """The four layers for this workspace; `engine` and `home` are None where the node does not answer."""
     return [
         Layer(
             "persistent files",
@@ -31,12 +34,7 @@ def layers(workspace: Workspace, engine: EngineInfo | None, kind_keeps_process: 
             f"Everything under {home_mount}, installed packages included, stays on disk.",
             "Always there, also after a fresh start.",
         ),
-        Layer(
-            "application checkpoint",
-            True,
-            "Kept if the notebook saves one under its home; Intermezzo does not make it.",
-            "Start fresh and let the notebook load its newest checkpoint.",
-        ),
+        _checkpoint(home),
         _live(workspace, engine, kind_keeps_process),
         _capacity(workspace),
     ]
@@ -45,6 +43,19 @@ def layers(workspace: Workspace, engine: EngineInfo | None, kind_keeps_process: 
 def keeps_process(engine: EngineInfo | None, kind_keeps_process: bool) -> bool:
     """Whether a pause keeps the live session: both the engine and the kind must."""
     return engine is not None and engine.keeps_process and kind_keeps_process
+
+
+def _checkpoint(home: HomeRecord | None) -> Layer:
+    name: LayerName = "application checkpoint"
+    if home is None:
+        statement = "Unknown: the node does not answer. What the notebook saves under its home is kept."
+        return Layer(name, True, statement, "Start fresh and let the notebook load its newest checkpoint.")
+    newest = home.newest
+    if newest is None:
+        statement = "None was found; what the notebook saves under its home is kept."
+        return Layer(name, True, statement, "`intermezzo.checkpoint` saves them, on a schedule and before each pause.")
+    statement = f"The newest is {newest.words}, in {newest.path}."
+    return Layer(name, True, statement, "Start fresh and let the notebook load its newest checkpoint.")
 
 
 def _live(workspace: Workspace, engine: EngineInfo | None, kind_keeps_process: bool) -> Layer:

@@ -25,6 +25,7 @@ from intermezzo.domain.errors import (
     Unreachable,
 )
 from intermezzo.domain.export import EXPORTED_FILES, EXPORTED_SIZE, Export, ExportRequest
+from intermezzo.domain.home_record import HomeRecord, SaveAnswer
 from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, SnapshotOrder
 from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
@@ -40,6 +41,8 @@ NODES = TypeAdapter(list[Node])
 OBSERVED = TypeAdapter(Observed)
 ALL = TypeAdapter(dict[str, Observed])
 HOME = TypeAdapter(HomeSummary)
+HOME_RECORD = TypeAdapter(HomeRecord)
+ANSWERS = TypeAdapter(list[SaveAnswer])
 ACTIVITY = TypeAdapter(dict[str, Readings])
 PROBED = TypeAdapter(Probed)
 ITEM = TypeAdapter(StorageItem)
@@ -130,6 +133,15 @@ class LocalCluster:
             raise Unreachable("the node agent does not answer", "Is Intermezzo running? `intermezzo up`") from error
 
     async def discard(self, volume_id: str) -> None:
+    async def home_record(self, volume_id: str) -> HomeRecord:
+        """What a home tells of its checkpoints and its environment. Raises NotFound or Unreachable."""
+        return HOME_RECORD.validate_json((await self._ask("GET", f"/v1/volumes/{volume_id}/record")).content)
+
+    async def checkpoint(self, workspace_uid: str) -> list[SaveAnswer]:
+        """Have the programs in a sandbox save; waits as long as they may take. Raises Conflict or Unreachable."""
+        path = f"/v1/workspaces/{workspace_uid}/checkpoint"
+        return ANSWERS.validate_json((await self._ask("POST", path, timeout=SAVED_WITHIN_S)).content)
+
         """Delete a volume; waits as long as that takes. Raises Conflict or Unreachable."""
         await self._ask("DELETE", f"/v1/volumes/{volume_id}", timeout=600.0)
 

@@ -19,6 +19,7 @@ from intermezzo.adapters.memory.world import LiveSandbox, World, simulated_node
 from intermezzo.domain.compatibility import Site
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, StaleOrder, Unreachable
 from intermezzo.domain.export import Export, ExportRequest
+from intermezzo.domain.home_record import HomeRecord, SaveAnswer
 from intermezzo.domain.orders import (
     ForkOrder,
     HomeSummary,
@@ -165,6 +166,21 @@ class MemoryCluster:
         for path in sorted(files):
             digest.update(f"{path}\0{len(files[path])}\0".encode() + files[path])
         return HomeSummary(len(files), sum(map(len, files.values())), digest.hexdigest())
+
+    async def home_record(self, volume_id: str) -> HomeRecord:
+        """What was put into `world.home_records`; nothing for another volume that there is."""
+        self._require_reachable()
+        if volume_id not in self.world.volumes:
+            raise NotFound(f"there is no volume {volume_id}")
+        return self.world.home_records.get(volume_id, HomeRecord())
+
+    async def checkpoint(self, workspace_uid: str) -> list[SaveAnswer]:
+        """What its programs do; what they save is in the home from then on."""
+        self._require_reachable()
+        live = self.world.sandbox_of(workspace_uid)
+        if live is None or live.state is not SandboxState.RUNNING or self._is_working(workspace_uid):
+            raise Conflict("this can only be done in a session that runs, with no operation under way")
+        return self.world.save_checkpoints(live)
 
     @asynccontextmanager
     async def export(self, request: ExportRequest) -> AsyncIterator[Export]:

@@ -77,6 +77,7 @@ def _pause(world: World, order: PauseOrder) -> Steps:
         yield "accepted"
         if live is None:
             raise OrderFailed(Problem("no_session", "There is no session to pause."))
+        _prepare(world, live)
         if not order.snapshot_id or not live.node.engine.keeps_process:
             return (yield from _end_in_steps(world, live))
         yield "preflight"
@@ -92,6 +93,16 @@ def _pause(world: World, order: PauseOrder) -> Steps:
         _give_back(world, live, order, lost=isinstance(stopped, OrderFailed) and stopped.problem.code == SESSION_LOST)
         raise
     return (yield from _end_in_steps(world, live))
+
+
+def _prepare(world: World, live: LiveSandbox) -> None:
+    """What the session does before it is frozen or ended."""
+    answers = world.save_checkpoints(live)
+    world.record_environment(live)
+    missing = [answer for answer in answers if answer.required and not answer.is_good]
+    if missing:
+        why = "; ".join(f"{answer.series}: {answer.message or answer.outcome}" for answer in missing)
+        raise OrderFailed(Problem("checkpoint_missing", f"A checkpoint that must be there was not saved ({why})."))
 
 
 def _give_back(world: World, live: LiveSandbox | None, order: PauseOrder, *, lost: bool) -> None:

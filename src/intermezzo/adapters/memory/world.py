@@ -10,6 +10,8 @@ from itertools import count
 from intermezzo.adapters.memory.opened import changed, held
 from intermezzo.adapters.memory.process import Memory, ProcessTable
 from intermezzo.domain.compatibility import Site
+from intermezzo.domain.home_record import EnvironmentRecord, HomeRecord, SaveAnswer, SavedCheckpoint
+from intermezzo.domain.home_record import newest_first as newest_checkpoints
 from intermezzo.domain.kind import EMBEDDED
 from intermezzo.domain.orders import Endpoint, Sandbox, SandboxSpec, SandboxState
 from intermezzo.domain.resources import EngineInfo, Node, Resources
@@ -90,6 +92,7 @@ class World:
     digests: dict[str, str] = field(default_factory=dict)
     damaged: set[tuple[str, str]] = field(default_factory=set)
     shortened: set[tuple[str, str]] = field(default_factory=set)
+    home_records: dict[str, HomeRecord] = field(default_factory=dict)
     processes: ProcessTable = field(default_factory=ProcessTable)
     first_port: int = _FIRST_PORT
     read: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -224,6 +227,24 @@ class World:
             node.cpu_features,
             self.digests.get(spec.environment, spec.environment),
         )
+
+    def save_checkpoints(self, live: LiveSandbox) -> list[SaveAnswer]:
+        """Let the programs of a sandbox save; a good one is found in its home from then on, before older ones."""
+        answers = list(live.memory.doings.keepers)
+        volume_id = live.spec.volume_id
+        for answer in answers:
+            if answer.is_good:
+                known = self.home_records.get(volume_id, HomeRecord())
+                made = SavedCheckpoint(answer.series, answer.path, self.clock.now(), answer.bytes, answer.label)
+                others = [each for each in known.checkpoints if each.series != answer.series]
+                self.home_records[volume_id] = replace(known, checkpoints=newest_checkpoints([made, *others]))
+        return answers
+
+    def record_environment(self, live: LiveSandbox) -> None:
+        """The record that every pause leaves; a simulated sandbox has no packages."""
+        known = self.home_records.get(live.spec.volume_id, HomeRecord())
+        made = EnvironmentRecord(self.clock.now(), "3.13.0", 0, 0, True)
+        self.home_records[live.spec.volume_id] = replace(known, environment=made)
 
     def note(self, workspace_uid: str, line: str) -> None:
         """A line for the workspace's log."""

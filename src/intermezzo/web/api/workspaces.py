@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
+from intermezzo.client.checkpoint_models import HomeRecordShape
 from intermezzo.client.idle_models import ActivityShape
 from intermezzo.client.operation_models import OperationShape
 from intermezzo.client.workspace_models import LayerShape, QueueShape, WorkspaceDetail, WorkspaceShape
@@ -150,6 +151,7 @@ async def detail_of(record: Workspace, control: ControlPlane) -> WorkspaceDetail
     detail = render.detail(record, layers, await _place(record, control), progress)
     detail.recovery_text = control.context.said(record).rules.recovery_text or ""
     detail.activity = [ActivityShape.model_validate(activity) for activity in await control.activity(record)]
+    detail.recorded = HomeRecordShape.maybe(await control.checkpoints.recorded(record))
     if look := await control.look_now(record):
         detail.idle = idle_decision(look.decision)
     return detail
