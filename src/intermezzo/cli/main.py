@@ -63,6 +63,7 @@ for command in (
     lifecycle.resume,
     lifecycle.restart,
     workspaces.delete,
+    running.run,
     checkpoints.checkpoint,
     recovery.recover,
     recovery.export,

@@ -14,7 +14,6 @@ from intermezzo.web import problems
 from intermezzo.web.api import (
     accounts,
     activity,
-    checkpoints,
     credentials,
     documents,
     installation,
@@ -22,6 +21,7 @@ from intermezzo.web.api import (
     notices,
     quotas,
     runs,
+    checkpoints,
     recovery,
     schedules,
     sessions,
@@ -83,10 +83,8 @@ def create_api(
     app.include_router(quotas.router, prefix=PREFIX)
     app.include_router(namespaces.router, prefix=PREFIX)
     app.include_router(kubeflow.router)
-    app.include_router(storage.router, prefix=PREFIX)
-    app.include_router(checkpoints.router, prefix=PREFIX)
-    app.include_router(recovery.router, prefix=PREFIX)
     app.include_router(door.router)
+    app.include_router(checkpoints.router, prefix=PREFIX)
     app.include_router(recovery.router, prefix=PREFIX)
     app.include_router(pages.router)
     app.include_router(switch.router)
