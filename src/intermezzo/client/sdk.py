@@ -107,12 +107,12 @@ class Intermezzo:
         """Ask for a pause."""
         return self._wire.one(OperationShape, "POST", f"{path_of(workspace)}/pause")
 
-    def resume(self, workspace: str, snapshot_id: str = "", accept: Acceptance = Acceptance.NOTHING) -> OperationShape:
-        """Ask for a resume. Only the workspace's `continuity` says afterwards whether it was one.
     def checkpoint(self, workspace: str) -> list[SaveAnswerShape]:
         """Have the programs of a session that keep checkpoints save one now; what came of each."""
         return self._wire.asked(SaveAnswerShape, f"{path_of(workspace)}/checkpoints")
 
+    def resume(self, workspace: str, snapshot_id: str = "", accept: Acceptance = Acceptance.NOTHING) -> OperationShape:
+        """Ask for a resume. Only the workspace's `continuity` says afterwards whether it was one.
 
         Raises `FilesChanged` where files that the session holds open are not what they were, unless that is accepted.
         """

@@ -55,6 +55,7 @@ ERRORS: dict[str, type[IntermezzoError]] = {
 }
 RECONNECT_S = 0.5
 SILENCE_S = 30.0
+SAVED_WITHIN_S = 60.0
 EXPORT_TIMEOUT = httpx.Timeout(30.0, read=600.0, write=None)
 """One that reads the holes of a huge file has nothing to send for a while."""
 
@@ -132,7 +133,6 @@ class LocalCluster:
         except httpx.TransportError as error:
             raise Unreachable("the node agent does not answer", "Is Intermezzo running? `intermezzo up`") from error
 
-    async def discard(self, volume_id: str) -> None:
     async def home_record(self, volume_id: str) -> HomeRecord:
         """What a home tells of its checkpoints and its environment. Raises NotFound or Unreachable."""
         return HOME_RECORD.validate_json((await self._ask("GET", f"/v1/volumes/{volume_id}/record")).content)
@@ -142,6 +142,7 @@ class LocalCluster:
         path = f"/v1/workspaces/{workspace_uid}/checkpoint"
         return ANSWERS.validate_json((await self._ask("POST", path, timeout=SAVED_WITHIN_S)).content)
 
+    async def discard(self, volume_id: str) -> None:
         """Delete a volume; waits as long as that takes. Raises Conflict or Unreachable."""
         await self._ask("DELETE", f"/v1/volumes/{volume_id}", timeout=600.0)
 
