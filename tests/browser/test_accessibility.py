@@ -25,6 +25,7 @@ PAGES = {
     "a kind": "/admin/kinds/by-name/gpu-session",
     "a policy": "/admin/policies/new",
     "quotas": "/admin/quotas",
+    "storage": "/admin/storage",
     "announcements": "/admin/announcements",
     "people": "/admin/people",
     "credentials": "/admin/credentials",
@@ -86,16 +87,16 @@ async def test_the_tables_of_the_administration_are_stacked_on_a_narrow_screen(
     chromium: Browser, gallery: Site
 ) -> None:
     async with logged_in(chromium, gallery, viewport={"width": 320, "height": 700}) as page:
-        for path in ("/admin", "/admin/kinds", "/admin/quotas", "/admin/people", "/admin/credentials", "/admin/audit"):
-            await page.goto(path)
+        for part in ("", "/kinds", "/quotas", "/storage", "/people", "/credentials", "/audit"):
+            await page.goto(f"/admin{part}")
             for table in await page.query_selector_all("table"):
                 assert await table.evaluate(
                     "table => table.parentElement.scrollWidth <= table.parentElement.clientWidth"
                 )
                 cells = await table.query_selector_all("tbody tr:first-child > *")
                 tops = [box["y"] for cell in cells if (box := await cell.bounding_box())]
-                assert len(cells) > 2, path
-                assert tops == sorted(set(tops)), path
+                assert len(cells) > 2, part
+                assert tops == sorted(set(tops)), part
 
 
 async def test_the_first_stop_of_the_keyboard_leads_past_the_navigation(page: Page) -> None:

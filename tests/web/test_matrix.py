@@ -116,6 +116,8 @@ TABLE: dict[str, tuple[str, ...]] = {
     f"GET {API}/queue": KNOWN,
     f"GET {API}/quotas": KNOWN,
     f"GET {API}/quotas/everybody": OVERSEE,
+    f"GET {API}/storage/audit": OVERSEE,
+    f"DELETE {API}/storage/{{what}}/{{workspace_uid}}/{{item_id}}": ADMINISTER,
     f"GET {API}/operations/{{operation_id}}": SEE,
     f"GET {API}/ledger": KNOWN,
     f"GET {API}/events": KNOWN,
@@ -304,6 +306,9 @@ async def scene() -> AsyncIterator[Scene]:
             "schedule_id": planned.schedule.id,
             "notice_id": told.id,
             "announcement_id": announced.id,
+            "what": "partial",
+            "workspace_uid": "gone",
+            "item_id": "begun",
         }
         yield Scene(world, town, tokens, named)
 

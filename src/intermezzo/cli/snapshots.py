@@ -1,4 +1,7 @@
-"""Commands about the snapshots of a workspace: list, pin, unpin, verify, delete. To restore one, resume by its id."""
+"""Commands about the snapshots of a workspace: list, pin, unpin, verify, delete. To restore one, resume by its id.
+
+`snapshots audit`, about those of all workspaces, stands in `storage`.
+"""
 
 import time
 
@@ -7,6 +10,7 @@ import click
 from intermezzo.cli.asking import confirm
 from intermezzo.cli.base import Group, Session, pass_session
 from intermezzo.cli.exits import Exit
+from intermezzo.cli.storage import audit
 from intermezzo.cli.words import moment, size
 from intermezzo.cli.workspaces import NAME
 from intermezzo.client.snapshot_models import SnapshotShape
@@ -32,6 +36,9 @@ class ListByDefault(Group):
 @click.group(cls=ListByDefault)
 def snapshots() -> None:
     """Look at the snapshots of a workspace, keep, verify and delete them; `snapshots NAME` lists them."""
+
+
+snapshots.add_command(audit)
 
 
 @snapshots.command("list", examples=["snapshots exp-17", "snapshots list exp-17 --json"])

@@ -16,6 +16,7 @@ from intermezzo.web.api.accounts import AllPeople
 from intermezzo.web.api.common import Control
 from intermezzo.web.api.credentials import LAST_SEQ, PAGE
 from intermezzo.web.api.installation import version
+from intermezzo.web.api.storage import shape
 from intermezzo.web.auth.permission import Overseer
 from intermezzo.web.dashboard.kinds import icon_of
 from intermezzo.web.dashboard.templating import shown
@@ -65,6 +66,16 @@ async def audit_page(
     records = await people.audit(before, PAGE)
     older = records[-1].seq if len(records) == PAGE else None
     return shown(request, "admin/audit.html", {"records": records, "older": older}, identity)
+
+
+@router.get("/storage")
+async def storage_page(request: Request, identity: Overseer, control: Control) -> HTMLResponse:
+    """What lies on the nodes' disks beside what is listed."""
+    try:
+        audited = shape(await control.audit_storage())
+    except Unreachable:
+        audited = None
+    return shown(request, "admin/storage.html", {"audit": audited}, identity)
 
 
 async def _capacity(control: ControlPlane) -> dict[str, Any]:
