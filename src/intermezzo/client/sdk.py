@@ -30,10 +30,11 @@ from intermezzo.client.notices import Notices
 from intermezzo.client.operation_models import OperationShape, OperationStatus
 from intermezzo.client.people import People
 from intermezzo.client.quotas import Quotas
-from intermezzo.client.run_models import CellShape, RunShape
 from intermezzo.client.recovery import Recovery
+from intermezzo.client.run_models import CellShape, RunShape
 from intermezzo.client.schedules import Schedules
 from intermezzo.client.snapshot_models import SnapshotShape
+from intermezzo.client.storage import Storage
 from intermezzo.client.volumes import Volumes
 from intermezzo.client.wire import HELD_S, Wire
 from intermezzo.client.workspace_models import (
@@ -70,9 +71,10 @@ class Intermezzo:
         self.idle = Idle(self._wire)
         self.namespaces = Namespaces(self._wire)
         self.quotas = Quotas(self._wire)
+        self.storage = Storage(self._wire)
+        self.recovery = Recovery(self._wire)
 
     @classmethod
-        self.recovery = Recovery(self._wire)
     def local(cls, file: Path = DEFAULT_FILE) -> Self:
         """The Intermezzo of this machine. Raises `Unreachable` if it is not running."""
         return cls(find(file))
