@@ -19,9 +19,10 @@ from intermezzo.control.queries import Queries
 from intermezzo.control.queue.preemption import Preemption
 from intermezzo.control.quotas.quotas import QuotaQueries
 from intermezzo.control.quotas.stored import Homes
-from intermezzo.control.runs import Runs
 from intermezzo.control.recovery import Recovery
+from intermezzo.control.runs import Runs
 from intermezzo.control.schedules.schedules import Schedules
+from intermezzo.control.storage.auditing import Auditing
 from intermezzo.control.storage.retention import Retention
 from intermezzo.control.storage.snapshots import Snapshots
 from intermezzo.control.storage.volumes import Volumes
@@ -30,7 +31,7 @@ from intermezzo.domain.workspace import Workspace
 
 
 class ControlPlane(
-    Commands, Edits, KeepingAwake, Namespaces, Notices, Queries, QuotaQueries, Runs, Schedules, Snapshots
+    Auditing, Commands, Edits, KeepingAwake, Namespaces, Notices, Queries, QuotaQueries, Runs, Schedules, Snapshots
 ):
     """Everything that can be asked of Intermezzo, and the loop that makes it so."""
 
@@ -40,6 +41,7 @@ class ControlPlane(
         self.catalogue = Catalogue(context)
         self.conditions = Conditions(context, self.catalogue)
         self.volumes = Volumes(context)
+        Auditing.__init__(self, context)
         Commands.__init__(self, context)
         Edits.__init__(self, context)
         KeepingAwake.__init__(self, context, self.look_now)
@@ -50,13 +52,13 @@ class ControlPlane(
         Runs.__init__(self, context, self)
         Schedules.__init__(self, context, self)
         Snapshots.__init__(self, context)
-        self.homes = Homes(context)
-        self.retention = Retention(context)
-        self.idle_rule = IdleRule(context, self, self, self.warnings.long_enough)
         self.checkpoints = Checkpoints(context)
         self.recovery = Recovery(context, self)
-        self.preemption = Preemption(context, self, self.decisions, self._decided_now)
+        self.homes = Homes(context)
+        self.retention = Retention(context)
         self.damages = Damages(context)
+        self.idle_rule = IdleRule(context, self, self, self.warnings.long_enough)
+        self.preemption = Preemption(context, self, self.decisions, self._decided_now)
 
     async def run_forever(self) -> None:
         """Repair what a former process left, then work until cancelled."""
@@ -69,9 +71,9 @@ class ControlPlane(
             group.create_task(self.idle_rule.run())
             group.create_task(self.homes.run())
             group.create_task(self.retention.run())
+            group.create_task(self.damages.run())
             group.create_task(self.preemption.run())
 
-            group.create_task(self.damages.run())
     def decisions(self) -> Mapping[str, Decision]:
         """What the idle rule last decided about each running workspace, by uid."""
         return self.idle_rule.decisions()

@@ -14,18 +14,19 @@ from intermezzo.web import problems
 from intermezzo.web.api import (
     accounts,
     activity,
+    checkpoints,
     credentials,
     documents,
     installation,
     namespaces,
     notices,
     quotas,
-    runs,
-    checkpoints,
     recovery,
+    runs,
     schedules,
     sessions,
     snapshots,
+    storage,
     teams,
     volumes,
     workspaces,
@@ -82,10 +83,11 @@ def create_api(
     app.include_router(documents.router, prefix=PREFIX)
     app.include_router(quotas.router, prefix=PREFIX)
     app.include_router(namespaces.router, prefix=PREFIX)
-    app.include_router(kubeflow.router)
-    app.include_router(door.router)
+    app.include_router(storage.router, prefix=PREFIX)
     app.include_router(checkpoints.router, prefix=PREFIX)
     app.include_router(recovery.router, prefix=PREFIX)
+    app.include_router(kubeflow.router)
+    app.include_router(door.router)
     app.include_router(pages.router)
     app.include_router(switch.router)
     app.mount("/static", Assets(), name="static")
