@@ -87,6 +87,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     f"POST {SNAPSHOT}/unpin": CHANGE,
     f"POST {SNAPSHOT}/verify": CHANGE,
     f"DELETE {SNAPSHOT}": CHANGE,
+    f"POST {WORKSPACE}/checkpoints": CHANGE,
     f"GET {WORKSPACE}/recovery": SEE,
     f"GET {WORKSPACE}/export": EXPORT,
     f"GET {WORKSPACE}/activity": SEE,

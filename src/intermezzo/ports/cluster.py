@@ -15,8 +15,8 @@ from intermezzo.domain.orders import HomeSummary, Observed, Order, SandboxSpec, 
 from intermezzo.domain.probe import Probed
 from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
-from intermezzo.domain.storage import StorageItem
 from intermezzo.domain.snapshot import Examined
+from intermezzo.domain.storage import StorageItem
 
 
 class Cluster(Protocol):
@@ -66,8 +66,8 @@ class Cluster(Protocol):
 
     async def home_record(self, volume_id: str) -> HomeRecord:
         """What that home tells of its application checkpoints and its environment: a few small files, read now, also
-        while nothing runs. It is the owner's word; only that a checkpoint's files are there in their sizes was looked at.
-        Raises `NotFound`."""
+        while nothing runs. It is the owner's word; only that a checkpoint's files are there in their sizes is looked
+        at. Raises `NotFound`."""
         ...
 
     async def checkpoint(self, workspace_uid: str) -> list[SaveAnswer]:
