@@ -37,7 +37,7 @@ from intermezzo.domain.workspace import (
     WorkspaceKey,
     WorkspaceSpec,
 )
-from intermezzo.web.auth.audit import READS_THAT_LOG_IN
+from intermezzo.web.auth.audit import RECORDED_READS
 from intermezzo.web.gateway.door import door
 from intermezzo.web.words.catalog import LANGUAGES, SENTENCE, SOURCE, read
 from intermezzo.web.words.locale import Locale
@@ -347,7 +347,7 @@ def audited_actions() -> list[str]:
         for method, operation in operations.items()
         if method != "get"
     ]
-    unlisted = [*READS_THAT_LOG_IN, choose_language.__name__, door.__name__]
+    unlisted = [*RECORDED_READS, choose_language.__name__, door.__name__]
     return [name.replace("_", " ") for name in [*(full.removesuffix(end) for full, end in named), *unlisted]]
 
 
