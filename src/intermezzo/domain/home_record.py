@@ -31,7 +31,7 @@ class SavedCheckpoint:
     def words(self) -> str:
         """As one would call it: `epoch 14, 2026-11-30 17:58 UTC`."""
         at = datetime.fromtimestamp(min(max(self.saved_at, 0), LATEST) / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        return f"{BREAKS.sub(' ', self.label or self.series)}, {at}"
+        return f"{BREAKS.sub(' ', self.label or self.series).strip(' :;.,')}, {at}"
 
 
 @dataclass(frozen=True, slots=True)
