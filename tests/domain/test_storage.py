@@ -28,14 +28,14 @@ def test_nothing_that_anything_refers_to_is_an_orphan(item: StorageItem, known: 
         assert found is not Verdict.ORPHAN
     if item.what is What.SNAPSHOT and item.workspace_uid in known.workspace_uids:
         assert found in {Verdict.LISTED, Verdict.LEAVING}
-    if item.what in {What.VOLUME, What.FOREIGN}:
+    if item.what in {What.VOLUME, What.FOREIGN, What.SILENT}:
         assert found is not Verdict.ORPHAN
 
 
 @given(items=st.lists(ITEMS, max_size=9), known=KNOWN)
 def test_every_byte_is_counted_once(items: list[StorageItem], known: Known) -> None:
     found = audit(items, known)
-    aside = [*found.of(Verdict.FOREIGN), *found.of(Verdict.OWNERLESS)]
+    aside = [*found.of(Verdict.FOREIGN), *found.of(Verdict.OWNERLESS), *found.of(Verdict.UNKNOWN)]
     counted = sum(line.disk_bytes for line in found.lines()) + sum(item.bytes for item in aside)
     assert counted == sum(item.bytes for item in items)
     listed = found.of(Verdict.LISTED)
@@ -50,3 +50,4 @@ def test_it_agrees_while_something_is_going_or_coming_and_not_with_an_orphan_or_
     assert Audit((whole, going)).agrees
     assert not Audit((whole, orphan)).agrees
     assert not Audit((whole, short)).agrees
+    assert not Audit((whole, Finding(StorageItem("s3://b", What.SILENT, "", "", 0), Verdict.UNKNOWN))).agrees

@@ -1,15 +1,23 @@
 """What lies on a node's disk, counted, and cleared away name first; on a real disk, without any engine."""
 
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from intermezzo.domain.errors import Conflict, InvalidInput
+from intermezzo.domain.keeping import Keeping, Local
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.storage import StorageItem, What
+from intermezzo.node import checksums
 from intermezzo.node.inventory import Inventory
+from intermezzo.node.keeper import Keeper
+from intermezzo.node.keys import Keys
 from intermezzo.node.snapshots import Snapshots
+from intermezzo.node.space import Space
+from intermezzo.node.stores.memory import MemoryStore
 from intermezzo.node.volumes import Volumes
 
 
@@ -18,9 +26,21 @@ def snapshots(tmp_path: Path) -> Snapshots:
     return Snapshots(tmp_path / "snapshots")
 
 
+URL = "s3://bucket/prefix"
+
+
 @pytest.fixture
-def inventory(snapshots: Snapshots, tmp_path: Path) -> Inventory:
-    return Inventory("node-1", snapshots, Volumes(tmp_path / "volumes", 1000, 1000))
+def store() -> MemoryStore:
+    return MemoryStore(URL)
+
+
+@pytest.fixture
+def inventory(snapshots: Snapshots, store: MemoryStore, tmp_path: Path) -> Inventory:
+    return Inventory("node-1", keeper(snapshots, store, tmp_path, Keeping()), Volumes(tmp_path / "volumes", 1000, 1000))
+
+
+def keeper(snapshots: Snapshots, store: MemoryStore, folder: Path, keeping: Keeping) -> Keeper:
+    return Keeper(snapshots, Space(lambda: snapshots.disk), Keys(folder / "keys"), keeping, lambda url: store)
 
 
 def made(snapshots: Snapshots, name: str, content: bytes) -> Manifest:
@@ -100,3 +120,43 @@ def test_a_file_that_belongs_to_a_snapshot_is_not_taken_for_an_extra_one(
         with pytest.raises(InvalidInput):
             inventory.clear(StorageItem("node-1", what, "ws", "whole", 1))
     assert snapshots.usable("ws", "whole").bytes == 5
+
+
+@pytest.mark.parametrize("keeping", [Keeping(URL), Keeping(URL, Local.RELEASE), Keeping(URL, encrypts=True)])
+def test_both_places_are_counted_byte_for_byte_and_what_is_only_in_the_store_is_not_ours(
+    snapshots: Snapshots, store: MemoryStore, tmp_path: Path, keeping: Keeping
+) -> None:
+    keeps = keeper(snapshots, store, tmp_path, keeping)
+    inventory = Inventory("node-1", keeps, Volumes(tmp_path / "volumes", 1000, 1000))
+    manifest = made(snapshots, "whole", b"12345" * 100)
+    in_a_thread(lambda: checksums.reckon(snapshots, manifest, threading.Event()))
+    in_a_thread(lambda: keeps.tend("ws", "whole", threading.Event()))
+    kept = snapshots.usable("ws", "whole")
+    store.put("elsewhere/other/manifest.json", b"{}")
+    store.put("elsewhere/other/data/pages.img/0", b"123")
+    items = inventory.items((), ())
+    assert {(item.place, item.what): (item.bytes, item.listed_bytes) for item in items} == {
+        ("node-1", What.SNAPSHOT): (kept.kept_bytes if kept.here else 0,) * 2,
+        (URL, What.SNAPSHOT): (kept.kept_bytes,) * 2,
+        (URL, What.FOREIGN): (3, 0),
+    }
+    (here,) = [item for item in items if (item.place, item.what) == ("node-1", What.SNAPSHOT)]
+    inventory.clear(here)
+    assert {item.what for item in inventory.items((), ())} == {What.FOREIGN}
+    assert set(store.objects) == {"elsewhere/other/manifest.json", "elsewhere/other/data/pages.img/0"}
+
+
+def test_a_store_that_is_silent_is_unknown_and_not_empty(
+    snapshots: Snapshots, store: MemoryStore, tmp_path: Path
+) -> None:
+    keeps = keeper(snapshots, store, tmp_path, Keeping(URL))
+    store.faults.silent = True
+    items = Inventory("node-1", keeps, Volumes(tmp_path / "volumes", 1000, 1000)).items((), ())
+    assert [(item.place, item.what) for item in items] == [(URL, What.SILENT)]
+
+
+def in_a_thread(work: Callable[[], None]) -> None:
+    """A thread's priority falls for good, so it gets one of its own."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()

@@ -149,6 +149,14 @@ def test_a_clock_that_was_set_back_does_not_leave_a_verification_due(snapshots: 
     assert found and not found.verification_due
 
 
+def test_what_is_not_ours_in_the_folder_is_passed_over(snapshots: Snapshots) -> None:
+    whole = made(snapshots, "one")
+    (snapshots.disk / "lost+found").mkdir()
+    (snapshots.disk / "ws" / "README").write_text("by hand")
+    (snapshots.disk / "elsewhere").symlink_to(snapshots.disk / "ws")
+    assert (snapshots.workspaces(), snapshots.complete("ws")) == (["ws"], (whole,))
+
+
 def test_what_is_withdrawn_is_gone_at_once_and_its_bytes_later(snapshots: Snapshots) -> None:
     made(snapshots, "one")
     made(snapshots, "two")

@@ -16,7 +16,8 @@ SAYS = {
     Verdict.UNDER_WAY: "being written",
     Verdict.ORPHAN: "nothing refers to it",
     Verdict.OWNERLESS: "files that nobody owns; never cleared away",
-    Verdict.FOREIGN: "not made by Intermezzo; never cleared away",
+    Verdict.UNKNOWN: "it does not answer; nothing is known of what it holds",
+    Verdict.FOREIGN: "not of this installation; never cleared away",
 }
 
 

@@ -99,7 +99,8 @@ class Snapshots(Section):
     is warned.
 
     `store` is the address of a store that they are sent to as well; `local` says what becomes of the copy here then.
-    With `encryption` they are encrypted, each workspace's with a key of its own.
+    With `encryption` they are encrypted, each workspace's with a key of its own. Each is verified again every
+    `scrub_every_s` seconds (0: never), all of a node together at no more than `scrub_bytes_per_s`.
     """
 
     directory: Path | None = None
@@ -110,6 +111,8 @@ class Snapshots(Section):
     keep: int = Field(default=2, ge=1, le=100)
     max_age_s: int = Field(default=90 * 86_400, ge=0, le=3660 * 86_400)
     warn_before_s: int = Field(default=3 * 86_400, ge=0, le=366 * 86_400)
+    scrub_every_s: int = Field(default=7 * 86_400, ge=0, le=3660 * 86_400)
+    scrub_bytes_per_s: int = Field(default=50 << 20, ge=1 << 20, le=1 << 40)
 
     @field_validator("store")
     @classmethod

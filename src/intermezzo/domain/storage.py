@@ -13,7 +13,8 @@ class What(StrEnum):
     """What an item is, as far as a node can tell.
 
     A `partial` was begun and is not complete, a `withdrawn` snapshot has lost its name and not yet its bytes, an
-    `extra-file` lies in a snapshot whose manifest does not know it. What is `foreign` was not made by Intermezzo.
+    `extra-file` lies in a snapshot whose manifest does not know it. What is `foreign` was not made here: by something
+    else, or by another installation. A `silent` place did not answer.
     """
 
     SNAPSHOT = "snapshot"
@@ -22,11 +23,12 @@ class What(StrEnum):
     EXTRA_FILE = "extra-file"
     VOLUME = "volume"
     FOREIGN = "foreign"
+    SILENT = "silent"
 
 
 class Verdict(StrEnum):
     """What is to be thought of an item: it is listed; it is being deleted or written just now; it is an orphan, which
-    nothing refers to; files in a volume that nobody owns; or something that is not ours to judge."""
+    nothing refers to; files in a volume that nobody owns; something that is not ours to judge; or nothing is known."""
 
     LISTED = "listed"
     LEAVING = "leaving"
@@ -34,6 +36,7 @@ class Verdict(StrEnum):
     ORPHAN = "orphan"
     OWNERLESS = "ownerless"
     FOREIGN = "foreign"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,9 @@ class Audit:
 
     @property
     def agrees(self) -> bool:
-        """Whether every byte is listed, or on its way in or out, and there are no others."""
-        return not self.orphans and all(each.agrees for each in self.findings)
+        """Whether every byte is listed, or on its way in or out, and there are no others; a place that did not answer
+        agrees with nothing."""
+        return not self.orphans and not self.of(Verdict.UNKNOWN) and all(each.agrees for each in self.findings)
 
     @property
     def orphans(self) -> tuple[StorageItem, ...]:
@@ -113,7 +117,7 @@ class Audit:
 
     def lines(self) -> list[Line]:
         """Workspace by workspace, in order of uid; what is foreign, and volumes, aside."""
-        aside = {Verdict.FOREIGN, Verdict.OWNERLESS}
+        aside = {Verdict.FOREIGN, Verdict.OWNERLESS, Verdict.UNKNOWN}
         counted = [each for each in self.findings if each.verdict not in aside]
         return [_line(uid, counted) for uid in sorted({each.item.workspace_uid for each in counted})]
 
@@ -128,6 +132,8 @@ def verdict(item: StorageItem, known: Known) -> Verdict:
     match item.what:
         case What.FOREIGN:
             return Verdict.FOREIGN
+        case What.SILENT:
+            return Verdict.UNKNOWN
         case What.VOLUME:
             return Verdict.LISTED if item.id in known.volume_ids else Verdict.OWNERLESS
         case What.SNAPSHOT if item.id in known.unwanted:

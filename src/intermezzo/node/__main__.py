@@ -26,6 +26,7 @@ from intermezzo.node.keys import Keys
 from intermezzo.node.process import Process
 from intermezzo.node.records import Records
 from intermezzo.node.runsc import Runsc
+from intermezzo.node.scrub import Scrub
 from intermezzo.node.seal import held
 from intermezzo.node.server import Interface, listen
 from intermezzo.node.snapshots import Snapshots
@@ -96,6 +97,7 @@ async def tools(config: NodeConfig) -> Tools:
         guest=steps.stepwise(GuestClient(), "guest"),
         cpu_features=machine.cpu_features(),
         keeper=keeper(config, kept),
+        scrub=Scrub(config.scrub_every_s, config.scrub_bytes_per_s),
     )
 
 

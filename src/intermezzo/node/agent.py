@@ -57,7 +57,7 @@ class Agent:
         config = tools.config
         self._exports = Exports(config.node_dir, config.sandbox_uid, config.sandbox_gid)
         self._signals = Signals(tools.engine, tools.guest, tools.accelerators)
-        self._inventory = Inventory(tools.config.node_name, tools.snapshots, tools.volumes)
+        self._inventory = Inventory(tools.config.node_name, tools.keeper, tools.volumes)
         self._workers: dict[str, Worker] = {}
         self._watchers: set[asyncio.Queue[str]] = set()
         self._tidying: asyncio.Task[None] | None = None

@@ -1,5 +1,6 @@
 """What is done to a workspace's snapshots beside its orders: withdrawn ones are deleted, checksums reckoned, and
-compared where somebody asked for it; then they are encrypted and sent to the store, where that is set.
+compared where somebody asked for it; then they are encrypted and sent to the store, where that is set; and now and
+then all of them are verified.
 
 What is due is read from the disk each time, so that nothing is forgotten by an agent that ends. An order that comes
 makes way for itself: a chore never holds up a pause or a resume.
@@ -30,19 +31,26 @@ class Chores:
         self._workspace = workspace
         self._due = asyncio.Event()
         self._held = threading.Event()
+        self._scrub_ended = threading.Event()
         self._task = asyncio.create_task(self._run(), name=f"chores {workspace.uid}")
 
     def wake(self) -> None:
         """Look whether there is anything to do."""
         self._due.set()
 
+    def tend(self) -> None:
+        """Somebody asked for something: see to it before any scrub that is going on."""
+        self._scrub_ended.set()
+        self._due.set()
+
     def hold(self) -> None:
         """Leave the disk to an order that has been accepted; `wake` when it is done."""
         self._held.set()
+        self._scrub_ended.set()
 
     async def close(self) -> None:
         """Stop; what was begun is begun again by the next agent."""
-        self._held.set()
+        self.hold()
         self._task.cancel()
         await asyncio.wait({self._task})
 
@@ -55,6 +63,7 @@ class Chores:
                 pass  # what failed is tried again now and then
             self._due.clear()
             self._held.clear()
+            self._scrub_ended.clear()
             if not self._workspace.working:
                 await self._do()
 
@@ -79,6 +88,17 @@ class Chores:
                 await self._in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
             if keeper.is_due(manifest) and not self._held.is_set():
                 await self._in_own_thread(partial(keeper.tend, uid, manifest.id, self._held))
+
+        await self._scrub()
+
+    async def _scrub(self) -> None:
+        """What is verified by itself, when there is nothing else to do."""
+        snapshots, uid, scrub = self._workspace.tools.snapshots, self._workspace.uid, self._workspace.tools.scrub
+        for manifest in snapshots.complete(uid):
+            if scrub.is_due(manifest, now()) and not self._scrub_ended.is_set():
+                look = scrub.look(self._workspace.tools.keeper)
+                verify = partial(checksums.verify, snapshots, manifest, now(), self._scrub_ended, look)
+                await self._in_own_thread(verify)
 
     def _may_reckon(self, manifest: Manifest) -> bool:
         """A session that runs is not to be slowed down, but for what must not stay as it is."""

@@ -59,6 +59,8 @@ class NodeConfig(BaseModel):
     store_timeout_s: float = 60
     local: Local = Local.KEEP
     encryption: bool = False
+    scrub_every_s: int = Field(default=0, ge=0)
+    scrub_bytes_per_s: int = Field(default=50 << 20, ge=1)
 
     @model_validator(mode="after")
     def _complete(self) -> "NodeConfig":

@@ -7,16 +7,19 @@ deletes nothing that it is working with, no volume, and nothing that it did not 
 import contextlib
 import os
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from intermezzo.domain.errors import Conflict, EngineFailure, InvalidInput
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.storage import StorageItem, What
-from intermezzo.node import files, manifests
+from intermezzo.node import files, manifests, removal
 from intermezzo.node.identifiers import IDENTIFIER
-from intermezzo.node.snapshots import GONE, PARTIAL, Snapshots
+from intermezzo.node.keeper import Keeper
+from intermezzo.node.snapshots import GONE, PARTIAL
+from intermezzo.node.stores.depot import Held
+from intermezzo.node.stores.store import StoreTrouble
 from intermezzo.node.volumes import Volumes
 
 SETTLED_S = 60.0  # a file that changed less long ago may be one that is just being replaced
@@ -25,19 +28,16 @@ SETTLED_S = 60.0  # a file that changed less long ago may be one that is just be
 class Inventory:
     """What there is on the disks of one node."""
 
-    def __init__(
-        self, node: str, snapshots: Snapshots, volumes: Volumes, sweep: Callable[[str], None] | None = None
-    ) -> None:
-        """`sweep` deletes what was withdrawn of a workspace, wherever it is kept."""
+    def __init__(self, node: str, keeper: Keeper, volumes: Volumes) -> None:
         self._node = node
-        self._snapshots = snapshots
+        self._keeper = keeper
+        self._snapshots = keeper.snapshots
         self._volumes = volumes
-        self._sweep = sweep or snapshots.sweep
 
     def items(self, known_volumes: Collection[str], working: Collection[str]) -> list[StorageItem]:
         """Everything, of volumes only those that are not known; `working` are uids of the workspaces that the node is
         doing something for. Raises OSError."""
-        found = [*self._of_snapshots(), *self._of_volumes(known_volumes)]
+        found = [*self._of_snapshots(), *self._of_stores(), *self._of_volumes(known_volumes)]
         return [replace(item, in_use=item.in_use or item.workspace_uid in working) for item in found]
 
     def clear(self, item: StorageItem) -> None:
@@ -48,14 +48,14 @@ class Inventory:
         match item.what:
             case What.SNAPSHOT:
                 self._snapshots.withdraw(uid, id_)
-                self._sweep(uid)
+                removal.sweep(self._keeper, uid)
             case What.WITHDRAWN:
-                self._sweep(uid)
+                removal.sweep(self._keeper, uid)
             case What.PARTIAL:
                 files.remove_tree(self._snapshots.partial(uid, id_))
             case What.EXTRA_FILE:
                 self._remove_extra(uid, id_, item.file)
-            case What.VOLUME | What.FOREIGN:
+            case What.VOLUME | What.FOREIGN | What.SILENT:
                 raise InvalidInput(f"a {item.what.value} is never cleared away", "Look at it, and delete it by hand.")
         if any(left.key == item.key for left in self._of_snapshots()):
             raise EngineFailure(f"{id_} could not be deleted", "See the node's log.")
@@ -94,6 +94,30 @@ class Inventory:
                 # What has another form of the same contents comes and goes with the work on that.
                 form = entry.is_dir(follow_symlinks=False) or entry.name in manifest.files
                 yield replace(item, file=entry.name, in_use=form or _is_fresh(Path(entry)))
+
+    def _of_stores(self) -> Iterator[StorageItem]:
+        """What stores have. A snapshot is ours there only if this node has a trace of it: another installation may have
+        been given the same address."""
+        here = {
+            (m.workspace_uid, m.id): m for uid in self._snapshots.workspaces() for m in self._snapshots.complete(uid)
+        }
+        for url in sorted({self._keeper.keeping.store, *(manifest.stored_in for manifest in here.values())} - {""}):
+            try:
+                held = self._keeper.depot(url).held()
+            except StoreTrouble:
+                yield StorageItem(url, What.SILENT, "", "", 0)
+                continue
+            for each in held:
+                yield self._of_store(url, each, here.get((each.workspace_uid, each.snapshot_id)))
+
+    def _of_store(self, url: str, held: Held, manifest: Manifest | None) -> StorageItem:
+        uid, id_, size = held.workspace_uid, held.snapshot_id, held.bytes - held.manifest_bytes
+        if manifest is not None and manifest.stored_at and manifest.stored_in == url:
+            return StorageItem(url, What.SNAPSHOT, uid, id_, size, manifest.kept_bytes)
+        if manifest is not None:  # it is being sent, or a store that was in use before is being left
+            return StorageItem(url, What.PARTIAL, uid, id_, size, in_use=True)
+        going = id_ in self._snapshots.leaving(uid)
+        return StorageItem(url, What.WITHDRAWN if going else What.FOREIGN, uid, id_, size)
 
     def _of_volumes(self, known: Collection[str]) -> Iterator[StorageItem]:
         for volume_id in self._volumes.ids():

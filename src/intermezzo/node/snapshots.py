@@ -4,6 +4,7 @@ The rename is the commit point of a pause, and another one the end of a snapshot
 snapshot may go.
 """
 
+import os
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from intermezzo.domain.errors import Conflict, EngineFailure, NotFound
 from intermezzo.domain.snapshot import Manifest, newest_first
 from intermezzo.node import contents, files, manifests
+from intermezzo.node.identifiers import IDENTIFIER
 from intermezzo.node.lately import Lately
 from intermezzo.node.seal import Seal
 
@@ -86,15 +88,12 @@ class Snapshots:
 
     def complete(self, uid: str) -> tuple[Manifest, ...]:
         """Every complete snapshot of a workspace, newest first."""
-        folder = self._folder / uid
-        if not folder.is_dir():
-            return ()
-        names = [entry.name for entry in folder.iterdir() if not entry.name.endswith((PARTIAL, GONE))]
+        names = _ours(self._folder / uid)
         return tuple(newest_first(manifest for name in names if (manifest := self.find(uid, name))))
 
     def workspaces(self) -> list[str]:
         """Uids of which there are snapshots."""
-        return [entry.name for entry in self._folder.iterdir()] if self._folder.is_dir() else []
+        return _ours(self._folder)
 
     def volume_ids(self) -> set[str]:
         """The ids of all volumes that saved sessions have files on."""
@@ -121,9 +120,8 @@ class Snapshots:
     def adopt(self, seal: Seal) -> None:
         """Seal every manifest there is, whoever wrote it: those of a version that knew no seals. Raises OSError."""
         for uid in self.workspaces():
-            for folder in (self._folder / uid).iterdir():
-                if not folder.name.endswith((PARTIAL, GONE)):
-                    manifests.adopt(folder, seal)
+            for snapshot_id in _ours(self._folder / uid):
+                manifests.adopt(self.path(uid, snapshot_id), seal)
 
     def usable(self, uid: str, snapshot_id: str) -> Manifest:
         """The manifest, if no damage is known and every file has its size; contents are not read.
@@ -189,3 +187,11 @@ class Snapshots:
             for entry in list(folder.iterdir()):
                 if entry.name.endswith(suffix):
                     files.remove_tree(entry)
+
+
+def _ours(folder: Path) -> list[str]:
+    """The folders in it that are named as we name them; something else may lie there, such as `lost+found`."""
+    if not folder.is_dir():
+        return []
+    names = [entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+    return [name for name in names if IDENTIFIER.fullmatch(name)]

@@ -53,7 +53,7 @@ class Worker:
 
     def tend(self) -> None:
         """A snapshot was withdrawn, or is to be verified: see to it as soon as no order is under way."""
-        self._chores.wake()
+        self._chores.tend()
 
     async def in_session(self, act: Callable[[SandboxRecord], Coroutine[None, None, T]]) -> T:
         """Do something in the session that an operation cuts short. Raises Conflict without a session, or while an

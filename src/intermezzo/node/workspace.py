@@ -29,6 +29,7 @@ from intermezzo.node.environments import Environments
 from intermezzo.node.guest import GuestClient
 from intermezzo.node.keeper import Keeper
 from intermezzo.node.records import Records, SandboxRecord, WorkspaceRecord
+from intermezzo.node.scrub import Scrub
 from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.tasks import in_thread
 from intermezzo.node.volumes import Volumes
@@ -51,6 +52,7 @@ class Tools:
     guest: GuestClient
     cpu_features: tuple[str, ...]
     keeper: Keeper
+    scrub: Scrub
 
 
 def now() -> int:

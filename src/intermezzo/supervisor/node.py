@@ -21,6 +21,8 @@ def node_config(settings: Settings, account: Account) -> dict[str, Any]:
         "store_timeout_s": settings.snapshots.store_timeout_s,
         "local": settings.snapshots.local.value,
         "encryption": settings.snapshots.encryption,
+        "scrub_every_s": settings.snapshots.scrub_every_s,
+        "scrub_bytes_per_s": settings.snapshots.scrub_bytes_per_s,
         "owner_uid": account.uid,
         "owner_gid": account.gid,
         "engine": settings.engine.name,

@@ -32,5 +32,5 @@ def clear(world: World, item: StorageItem) -> None:
             world.withdrawn.get(item.workspace_uid, {}).pop(item.id, None)
         case What.PARTIAL:
             world.partials.get(item.workspace_uid, {}).pop(item.id, None)
-        case What.VOLUME | What.FOREIGN:
+        case What.EXTRA_FILE | What.VOLUME | What.FOREIGN | What.SILENT:
             raise InvalidInput(f"a {item.what.value} is never cleared away", "Look at it, and delete it by hand.")

@@ -25,13 +25,15 @@ HINT = "Choose another snapshot, or start fresh from the files."
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a store has of one snapshot: all bytes below its name, whether or not it is complete."""
+    """What a store has of one snapshot: all bytes below its name, whether or not it is complete. `manifest_bytes` are
+    those of them that are its manifest."""
 
     workspace_uid: str
     snapshot_id: str
     bytes: int
     objects: int
     complete: bool
+    manifest_bytes: int = 0
 
 
 class Depot:
@@ -70,6 +72,7 @@ class Depot:
                 bytes=before.bytes + stored.bytes,
                 objects=before.objects + 1,
                 complete=before.complete or rest == documents.NAME,
+                manifest_bytes=stored.bytes if rest == documents.NAME else before.manifest_bytes,
             )
         return sorted(found.values(), key=lambda held: (held.workspace_uid, held.snapshot_id))
 
