@@ -4,6 +4,7 @@ An address never holds a credential: whoever can read the settings, a log or a p
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -13,6 +14,8 @@ from intermezzo.domain.errors import InvalidInput
 
 BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
 PREFIX = re.compile(r"(/[A-Za-z0-9_=-][A-Za-z0-9._=-]*)*")
+CREDENTIALS = ("AWS_", "GOOGLE_")
+"""How the names of variables begin that say who the node is to a provider of storage."""
 HINT = "Use s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or file:///DIRECTORY."
 
 
@@ -48,6 +51,11 @@ def store_address(url: str) -> str:
         case _:
             raise _invalid("is no address of a store")
     return url
+
+
+def without_credentials(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a process that has no business with the store."""
+    return {name: value for name, value in environment.items() if not name.startswith(CREDENTIALS)}
 
 
 def _invalid(problem: str) -> InvalidInput:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intermezzo import steps
+from intermezzo.domain.keeping import without_credentials
 
 PROC = Path("/proc")
 
@@ -101,10 +102,11 @@ async def run(arguments: Sequence[str], *, given: str = "", output: Path | None 
     Its output goes to a file where `output` is given: a detached engine keeps what it inherits, and a pipe
     would never close. If the caller is cancelled, the command is ended and waited for.
     """
+    env = without_credentials(os.environ)
     if output is not None:
         with output.open("ab") as file:
             process = await asyncio.create_subprocess_exec(
-                *arguments, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+                *arguments, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True, env=env
             )
         steps.reached(f"begun {Path(arguments[0]).name}")
         return Finished(await _completed(process), "")
@@ -114,6 +116,7 @@ async def run(arguments: Sequence[str], *, given: str = "", output: Path | None 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        env=env,
     )
     steps.reached(f"begun {Path(arguments[0]).name}")
     try:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from intermezzo.domain.keeping import without_credentials
 from intermezzo.supervisor.account import Account
 from intermezzo.supervisor.layout import private_log
 
@@ -50,6 +51,8 @@ class Child:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                # Only the node agent, which has no account of its own, may know who this node is to a snapshot store.
+                env=None if self._account is None else without_credentials(os.environ),
                 user=self._account.uid if self._account and changes else None,
                 group=self._account.gid if self._account and changes else None,
                 extra_groups=[] if changes else None,

@@ -5,6 +5,7 @@ The agent reads no file of a home for it: only the process does, as the sandbox'
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from intermezzo.domain.errors import Conflict, Unreachable
 from intermezzo.domain.export import Export, ExportRequest
+from intermezzo.domain.keeping import without_credentials
 from intermezzo.node.environments import Environment
 from intermezzo.node.export.base import layered_packages, python_version
 from intermezzo.node.tasks import in_thread
@@ -70,6 +72,7 @@ async def _process() -> AsyncIterator[asyncio.subprocess.Process]:
         stderr=asyncio.subprocess.PIPE,
         limit=PIECE,
         cwd="/",
+        env=without_credentials(os.environ),
     )
     try:
         yield process
