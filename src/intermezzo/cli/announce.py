@@ -23,7 +23,7 @@ from intermezzo.domain.errors import InvalidInput
 @pass_session
 def announce(session: Session, text: str, kind: str, until: str) -> None:
     """Tell everybody TEXT, on their pages, in their notebooks and where they are written to, until they dismiss it."""
-    made = session.client.notices.announce(text, kind, _milliseconds(until) if until else 0)
+    made = session.client.notices.announce(text, kind, milliseconds(until) if until else 0)
     session.output.data(made)
     session.output.say(f"Told until {moment(made.until)}. Take it back with `intermezzo announcements end {made.id}`.")
 
@@ -53,7 +53,8 @@ def end_announcement(session: Session, announcement_id: str) -> None:
     session.output.say("Taken back.")
 
 
-def _milliseconds(text: str) -> int:
+def milliseconds(text: str) -> int:
+    """A moment as it is typed, in epoch milliseconds. Raises `InvalidInput`."""
     try:
         return int(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
     except (ValueError, OverflowError):

@@ -15,6 +15,8 @@ class Exit(IntEnum):
     CONFLICT = 4
     UNREACHABLE = 5
     NEEDS_YOU = 6
+    FRESH = 7
+    UNUSABLE = 8
     INTERRUPTED = 130
 
 

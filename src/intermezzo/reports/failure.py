@@ -54,25 +54,29 @@ class Recovered(Part):
 
 
 class Back(Part):
-    """The resume once compatible capacity was there again, from the snapshot of before."""
+    """The resume once compatible capacity was there again, from the snapshot of before. `files_changed` is what was
+    told beforehand of files that the session held open and other work had changed meanwhile."""
 
     verdict: Verdict = Verdict.UNKNOWN
     seconds: float | None = None
     value_kept: bool = False
+    files_changed: str = ""
     problem: str = ""
 
 
 class Stored(Part):
-    """Snapshots at one moment: bytes by id, as they are listed and as they were counted on the disk."""
+    """Snapshots at one moment: bytes by id, as they are listed and as they were counted on the disk. `audited`: the
+    installation's own audit of its disks agreed too."""
 
     when: str
     listed: dict[str, int] = Field(default_factory=dict)
     on_disk: dict[str, int] = Field(default_factory=dict)
+    audited: bool = False
 
     @property
     def agrees(self) -> bool:
         """Whether exactly what is listed is there, to the byte."""
-        return self.listed == self.on_disk
+        return self.audited and self.listed == self.on_disk
 
 
 class FailureReport(Part):

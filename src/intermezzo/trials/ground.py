@@ -38,8 +38,8 @@ class Ground(Protocol):
         """What its kernels understand."""
 
     def run_engine(self, engine: Path | None) -> None:
-        """Go on with another engine (None: the one that it began with). Nothing may be running; what is paused and all
-        files stay. Raises `IntermezzoError` if it does not come up with it."""
+        """Go on with another engine (None: the one that is installed here). Nothing may be running; what is paused and
+        all files stay. Raises `IntermezzoError` if it does not come up with it."""
 
     def other_engine(self) -> Path:
         """An engine of another version: what a machine looks like whose compatible capacity is gone."""

@@ -31,9 +31,9 @@ FOLDER = "trial"
 class PrivateGround:
     """Implements `trials.ground.Ground` on this machine."""
 
-    def __init__(self, own: Settings) -> None:
+    def __init__(self, own: Settings, installed: Path | None) -> None:
         self._own = own
-        self._engine = own.engine.path
+        self._installed = installed
         self._client: Intermezzo | None = None
 
     @property
@@ -59,13 +59,13 @@ class PrivateGround:
         self.close()
         _silently(lambda: supervisor.down(self._own))
         self._own = self._own.model_copy(
-            update={"engine": self._own.engine.model_copy(update={"path": engine or self._engine})}
+            update={"engine": self._own.engine.model_copy(update={"path": engine or self._installed})}
         )
         _silently(lambda: supervisor.up(self._own, detach=True))
 
     def other_engine(self) -> Path:
-        """The engine of now behind a script that reports another version."""
-        return stranger.put(self._own.data_dir / "stranger", self._engine)
+        """The installed engine behind a script that reports another version."""
+        return stranger.put(self._own.data_dir / "stranger", self._installed)
 
     def stored(self, workspace_uid: str) -> Mapping[str, int]:
         """Counted on the disk."""
@@ -113,7 +113,7 @@ def ground(settings: Settings, needs: Needs, keep: bool = False) -> Iterator[Pri
     own = private(settings, needs)
     with _alone(settings):
         up = False
-        made = PrivateGround(own)
+        made = PrivateGround(own, private(settings).engine.path)
         try:
             _take_down(own)  # a trial that was killed, or kept, may have left it
             _silently(lambda: supervisor.up(own, detach=True))

@@ -18,7 +18,8 @@ def compared(client: Intermezzo, ground: Ground, workspace: str, uid: str, when:
     end = time.monotonic() + PATIENCE_S
     while True:
         listed = {each.id: each.bytes for each in client.snapshots(workspace)}
-        found = Stored(when=when, listed=listed, on_disk=dict(ground.stored(uid)))
+        audited = client.storage.audit().agrees
+        found = Stored(when=when, listed=listed, on_disk=dict(ground.stored(uid)), audited=audited)
         if found.agrees or time.monotonic() > end:
             return found
         time.sleep(LOOK_S)

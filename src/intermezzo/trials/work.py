@@ -21,7 +21,7 @@ came_from = "checkpoint" if saved.exists() else "nothing"
 steps = json.loads(saved.read_text())["steps"] if saved.exists() else 0
 while steps < 1000:
     steps += 1
-saved.write_text(json.dumps({{"steps": steps}}))
+written = saved.write_text(json.dumps({{"steps": steps}}))
 """
 TELL = 'print(json.dumps({"steps": steps, "came_from": came_from}))'
 PLANT = f"""

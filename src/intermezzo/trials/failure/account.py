@@ -69,6 +69,7 @@ def _back(found: Findings) -> Back:
         verdict=found.continuity.verdict if found.continuity else Verdict.UNKNOWN,
         seconds=_seconds(found.resume.asked_at, found.ready_at) if found.resume and found.ready_at else None,
         value_kept=bool(found.value) and found.values(found.recalled).get("value") == found.value,
+        files_changed=found.files_changed,
         problem=found.recalled.answer.problem if found.recalled else "",
     )
 

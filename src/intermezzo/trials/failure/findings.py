@@ -32,6 +32,7 @@ class Findings:
     started: ContinuityShape | None = None
     again: Ran | None = None
     recalled_afresh: Ran | None = None
+    files_changed: str = ""
     resume: OperationShape | None = None
     ready_at: int = 0
     continuity: ContinuityShape | None = None

@@ -35,4 +35,5 @@ def shortcomings(found: Findings, made: FailureReport) -> tuple[str, ...]:
 
 def _told(stored: Stored) -> str:
     listed, there = sum(stored.listed.values()), sum(stored.on_disk.values())
-    return f"{stored.when} {listed} bytes were listed and {there} were on the disk"
+    audit = "" if stored.audited else ", and the audit does not agree"
+    return f"{stored.when} {listed} bytes were listed and {there} were on the disk{audit}"

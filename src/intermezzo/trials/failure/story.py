@@ -13,7 +13,8 @@ from contextlib import suppress
 from intermezzo.client import Intermezzo
 from intermezzo.client.operation_models import OperationShape
 from intermezzo.client.workspace_models import WorkspaceDetail
-from intermezzo.domain.errors import IntermezzoError, NotFound
+from intermezzo.domain.errors import FilesChanged, IntermezzoError, NotFound
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.workspace import Phase
 from intermezzo.reports.failure import Asked, Shown
 from intermezzo.reports.figures import size
@@ -133,7 +134,7 @@ class Story:
     def _resume(self) -> None:
         found = self.findings
         self._voice.step("7  Resume the session of before, from its own snapshot")
-        found.resume = self._client.resume(NAME, found.snapshot_id)
+        found.resume = self._wanted_back()
         resumed = self._workspaces.settled(NAME, found.resume.id, "resuming")
         if resumed.phase is not Phase.RUNNING:
             raise _went_elsewhere(resumed, "the resume")
@@ -172,6 +173,16 @@ class Story:
             engine = self._client.capacity()[0].engine
             raise IntermezzoError("a pause saves no live session here", f"{engine.limitation} {engine.hint}".strip())
         return paused.snapshot.id
+
+    def _wanted_back(self) -> OperationShape:
+        """The other session has worked in the same home: what of it the one of before holds open is told, and taken."""
+        found = self.findings
+        try:
+            return self._client.resume(NAME, found.snapshot_id)
+        except FilesChanged as changed:
+            found.files_changed = changed.message
+            self._voice.say(f"Told beforehand: {changed.message}")
+            return self._client.resume(NAME, found.snapshot_id, Acceptance.CHANGED_FILES)
 
     def _notebook(self, what: str, content: dict[str, object] | None) -> Ran:
         return follow(self._client, self._client.run_notebook(NAME, NOTEBOOK, content), self._voice, what)

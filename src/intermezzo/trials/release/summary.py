@@ -1,0 +1,42 @@
+"""The end of a release check on a terminal."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from intermezzo.reports.figures import seconds, size
+from intermezzo.reports.release import Edition, ReleaseReport
+from intermezzo.reports.release_page import HEADLINES
+
+
+def show(report: ReleaseReport, console: Console) -> None:
+    """Print it."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, text in _facts(report):
+        table.add_row(name, escape(text))
+    console.print()
+    console.print(table)
+    console.print()
+    mark = "[bold green]✓[/bold green]" if report.passed else "[bold red]✗[/bold red]"
+    console.print(f"{mark} {escape(HEADLINES[report.outcome])}.")
+
+
+def _facts(report: ReleaseReport) -> list[tuple[str, str]]:
+    session, expiry = report.session, report.expiry
+    losing = [f"{each.namespace}/{each.name} of {each.owner}: {each.why}" for each in report.losing]
+    nobody = "nobody's" if report.looked_at == "looked at" else report.looked_at
+    return [
+        ("old", _edition(report.old)),
+        ("new", _edition(report.new)),
+        ("test session", f"{session.kind}, {session.verdict.value}, ready after {seconds(session.resume_s)}"),
+        ("in the way", "; ".join(session.differences) or "nothing"),
+        ("expired", f"{expiry.expired or 'nothing'}, {size(expiry.bytes_freed)} gone"),
+        ("unusable here", "\n".join(losing) or nobody),
+    ]
+
+
+def _edition(each: Edition) -> str:
+    documents = f", {', '.join(each.documents)}" if each.documents else ""
+    return f"{each.engine} {each.engine_version}{documents}{f' ({each.source})' if each.source else ''}"
