@@ -25,7 +25,7 @@ exec "{engine}" "$@"
 """
 
 
-def running(folder: Path, make: type[Node] = Node, **settings: object) -> Iterator[Node]:
+def running(folder: Path, make: type[Node] = Node, /, **settings: object) -> Iterator[Node]:
     """An agent, and after it the proof that the machine is as it was."""
     if reason := reason_to_skip():
         pytest.skip(reason)

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import httpx
 from pydantic import TypeAdapter
@@ -72,6 +72,17 @@ def specification(volume: str = "volume", **changes: Any) -> SandboxSpec:
     return SandboxSpec(**{**given, **changes})
 
 
+class Process(Protocol):
+    """What is done to an agent from outside, as `subprocess.Popen` has it."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+    def send_signal(self, number: int, /) -> None: ...
+    def terminate(self) -> None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+
+
 class Node:
     """One agent with its data directory; it can be killed and started again."""
 
@@ -89,14 +100,11 @@ class Node:
             base_url="http://node",
             timeout=60,
         )
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
 
     def start(self) -> None:
         """Start the agent and wait until it answers."""
-        with (self.folder / "agent.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "intermezzo.node", "--config", str(self._file)], stdout=log, stderr=log
-            )
+        self._process = self._launch()
         until(self._answers, "the agent answers")
 
     def kill(self) -> None:
@@ -104,6 +112,12 @@ class Node:
         assert self._process
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
+
+    @property
+    def pid(self) -> int:
+        """The agent's process."""
+        assert self._process
+        return self._process.pid
 
     def tear_down(self) -> list[str]:
         """Take everything back, by a new agent if a test that failed left none; what could not be removed."""
@@ -168,6 +182,11 @@ class Node:
         tables = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True).stdout
         found += [f"table {line}" for line in tables.splitlines() if mark in line]
         return found + [f"process {line}" for line in self._processes()]
+
+    def _launch(self) -> Process:
+        command = [sys.executable, "-m", "intermezzo.node", "--config", str(self._file)]
+        with (self.folder / "agent.log").open("ab") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log)
 
     def _processes(self) -> list[str]:
         found = []

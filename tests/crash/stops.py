@@ -1,0 +1,68 @@
+"""Where an armed process of an installation stops itself: asked for from outside, waited for, killed or let go on."""
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from node.world import until
+
+Step = tuple[str, int]
+
+
+class Stops:
+    """The folder that one process was armed with; see `intermezzo.steps`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(mode=0o700, parents=True)
+
+    @property
+    def passed(self) -> list[str]:
+        """Every step that the process ever took, in turn."""
+        trace = self.folder / "trace"
+        return trace.read_text().splitlines() if trace.exists() else []
+
+    def ask(self, step: str, time: int) -> None:
+        """Have it stop after this step, when it comes for the given time from now."""
+        aside = self.folder / "asked"
+        aside.write_text(f"{step} {time}")
+        aside.rename(self.folder / "hold")
+
+    def forget(self) -> None:
+        for name in ("hold", "held"):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def stopped(self, pid: int) -> bool:
+        """Whether it is there now, and the whole process stands still."""
+        return (self.folder / "held").exists() and _state(pid) == "T"
+
+    def stopped_or(self, pid: int, over: Callable[[], bool]) -> bool:
+        """Wait until it has stopped; False if `over` came first, since this time it never took that step."""
+        until(lambda: self.stopped(pid) or over(), "it stops, or is done")
+        return self.stopped(pid)
+
+    @staticmethod
+    def go_on(pid: int) -> None:
+        os.kill(pid, signal.SIGCONT)
+
+
+def numbered(steps: Iterable[str], reads: set[str]) -> list[Step]:
+    """Each step with how many times it has come by then, without those that only read."""
+    seen: Counter[str] = Counter()
+    found = []
+    for step in steps:
+        if step not in reads:
+            seen[step] += 1
+            found.append((step, seen[step]))
+    return found
+
+
+def once(steps: Iterable[Step], *again: str) -> list[Step]:
+    """Each step the first time that it comes, and those named every time: a third command of a kind is as the first."""
+    return [(step, time) for step, time in steps if time == 1 or step in again]
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1].decode()
