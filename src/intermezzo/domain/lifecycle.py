@@ -6,6 +6,7 @@ after any crash the same call gives the right continuation. It never touches the
 
 from dataclasses import replace
 from enum import StrEnum
+from typing import TypeGuard
 
 from intermezzo.domain import reasons
 from intermezzo.domain.actions import (
@@ -25,7 +26,8 @@ from intermezzo.domain.actions import (
     Withdraw,
 )
 from intermezzo.domain.continuity import Continuity, Verdict
-from intermezzo.domain.orders import Observed, OrderReport, OrderState, Problem
+from intermezzo.domain.orders import VOLUME_UNAVAILABLE, Observed, OrderReport, OrderState, Problem
+from intermezzo.domain.transfer import TransferStep
 from intermezzo.domain.workspace import Operation, OperationKind, Outcome, Phase, Workspace
 
 
@@ -78,7 +80,9 @@ _BRINGS_UP: dict[OperationKind, OrderKind] = {
 
 UNREACHABLE_RETRY_MS = 1_000
 COPYING = "copying the files"
-"""The step of a fork, as its progress names it, that has no deadline."""
+"""A step of a fork, as its progress names it."""
+UNBOUNDED = frozenset({COPYING, TransferStep.FETCHING.value, TransferStep.DECRYPTING.value})
+"""Steps that take as long as they have bytes to move, which is seen: they have no deadline."""
 
 
 def plan(workspace: Workspace, seen: Observed, now: int) -> Action:
@@ -202,13 +206,15 @@ def _bring_up(workspace: Workspace, operation: Operation, seen: Observed, now: i
     if report is None:
         return GiveUp() if late else Send(kind)
     match report.state:
-        case OrderState.WORKING if report.progress is not None and report.progress.step == COPYING:
+        case OrderState.WORKING if report.progress is not None and report.progress.step in UNBOUNDED:
             return Rest()
         case OrderState.WORKING:
             return GiveUp() if late else Wait(deadline)
         case OrderState.FAILED:
             if seen.sandbox is not None:
                 return GiveUp()
+            if _passes(report.problem) and not late and operation.kind is not OperationKind.FORK:
+                return Renew(reasons.volume_awaited(report.problem))
             reason = reasons.not_brought_up(workspace, operation, report.problem, seen)
             if operation.kind is OperationKind.FORK:
                 return GiveUp(reason)
@@ -222,12 +228,16 @@ def _bring_up(workspace: Workspace, operation: Operation, seen: Observed, now: i
             return _arrived(workspace, operation)
 
 
+def _passes(problem: Problem | None) -> TypeGuard[Problem]:
+    """Whether that is a fault which goes away by itself: the order is sent again until the time is over."""
+    return problem is not None and problem.code == VOLUME_UNAVAILABLE
+
+
 def _deadline(workspace: Workspace, operation: Operation, report: OrderReport | None) -> int:
-    """A copy of the files takes as long as it has bytes to move, which is seen; what comes after it is bounded."""
-    copied = report.times.get("copied", 0) if report is not None else 0
-    return (
-        max(operation.deadline, copied + operation.deadline - workspace.phase_since) if copied else operation.deadline
-    )
+    """What comes after the bytes were moved, of the files or of the snapshot, is bounded anew."""
+    times = report.times if report is not None else {}
+    moved = max(times.get("copied", 0), times.get("brought", 0))
+    return max(operation.deadline, moved + operation.deadline - workspace.phase_since) if moved else operation.deadline
 
 
 def _arrived(workspace: Workspace, operation: Operation) -> Action:

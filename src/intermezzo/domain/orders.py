@@ -188,14 +188,20 @@ class Problem:
     detail: str = ""
 
 
+VOLUME_UNAVAILABLE = "volume_unavailable"
+"""The code of a start or resume whose files are not there yet, such as a disk that another node still holds: nothing
+was made, and the same order can be carried out once they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class OrderReport:
     """The cluster's account of the last order it accepted for a workspace.
 
     `times` maps a step's name to the epoch millisecond at which it was complete; the names are
-    `accepted`, `preflight`, `frozen`, `saved`, `durable`, `process_gone`, `sandbox_gone`, `copied`, `restored`,
-    `renamed` (a fork has an identity of its own), `answering`. A failed `start`, `resume` or `fork` leaves no sandbox;
-    a failed `pause` leaves the session running, or says with code `session_lost` that it could not be kept.
+    `accepted`, `preflight`, `frozen`, `saved`, `durable`, `process_gone`, `sandbox_gone`, `brought` (the files of a
+    snapshot, from a store or decrypted), `verified`, `copied`, `restored`, `renamed` (a fork has an identity of its
+    own), `answering`. A failed `start`, `resume` or `fork` leaves no sandbox; a failed `pause` leaves the session
+    running, or says with code `session_lost` that it could not be kept.
     """
 
     kind: str

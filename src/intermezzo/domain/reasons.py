@@ -7,7 +7,7 @@ sentence promises what was not checked; the engine's own words go to `detail`, f
 from dataclasses import replace
 
 from intermezzo.domain.continuity import Continuity, Verdict
-from intermezzo.domain.orders import Observed, Problem
+from intermezzo.domain.orders import VOLUME_UNAVAILABLE, Observed, Problem
 from intermezzo.domain.workspace import Condition, Operation, OperationKind, Workspace
 
 NODE_SILENT = "node_silent"
@@ -115,6 +115,13 @@ def not_forked(workspace: Workspace) -> Condition:
     evidence = workspace.continuity.evidence if workspace.continuity else ()
     why = "; ".join(evidence) or "nothing could be compared"
     return fork_failed(workspace, f"it could not be proven to be a session of its own ({why})")
+
+
+def volume_awaited(problem: Problem) -> Condition:
+    """The files are not there yet; the start or resume goes on by itself once they are."""
+    return Condition(
+        VOLUME_UNAVAILABLE, f"Waiting for its files: {problem.message.rstrip('.')}. It goes on by itself.", problem.hint
+    )
 
 
 def ended_at_once(workspace: Workspace, operation: Operation, seen: Observed = NOTHING_SEEN) -> Condition:

@@ -34,7 +34,10 @@ def record(volumes: Volumes, spec: SandboxSpec, names: Iterable[str]) -> tuple[H
 
 def changed(volumes: Volumes, manifest: Manifest) -> tuple[ChangedFile, ...]:
     """The files that the saved session holds open and that are not what they were. Raises OSError."""
-    looked = (change(each, stands(volumes, each.volume_id, each.path)) for each in manifest.held)
+    # Of a volume that is not there nothing can be said; it is waited for.
+    there = {volume_id: volumes.is_there(volume_id) for volume_id in {each.volume_id for each in manifest.held}}
+    held = (each for each in manifest.held if there[each.volume_id])
+    looked = (change(each, stands(volumes, each.volume_id, each.path)) for each in held)
     return tuple(found for found in looked if found is not None)
 
 

@@ -44,11 +44,19 @@ async def start(workspace: Workspace, order: StartOrder) -> None:
     engine = workspace.tools.engine
 
     async def launch(sandbox: SandboxRecord) -> SandboxRecord:
+        await in_thread(workspace.tools.volumes.require, _once_used(workspace, order))
         built = await engine.prepare(sandbox)
         workspace.progress("starting")
         return replace(sandbox, process=await engine.start(sandbox), specification=built)
 
     await _bring_up(workspace, order, launch, workspace.tools.config.start_timeout_s)
+
+
+def _once_used(workspace: Workspace, order: StartOrder) -> set[str]:
+    """Those volumes of a start that a saved session of this workspace had files on: a new one in their place would look
+    as if the files were lost."""
+    saved = workspace.tools.snapshots.complete(workspace.uid)
+    return {volume_id for manifest in saved for volume_id in manifest.volumes} & set(order.sandbox.volume_ids)
 
 
 async def resume(workspace: Workspace, order: ResumeOrder | ForkOrder) -> None:
@@ -89,6 +97,8 @@ async def _inspect(workspace: Workspace, order: ResumeOrder | ForkOrder) -> Brou
     """Everything that can keep a snapshot from being restored, before anything is made. Raises one reason for each."""
     tools = workspace.tools
     manifest = await in_thread(tools.snapshots.usable, _owner(order), order.snapshot_id)
+    if isinstance(order, ResumeOrder):
+        await in_thread(tools.volumes.require, order.sandbox.volume_ids)
     inspection.require_fit(manifest, await in_thread(site, tools, order.sandbox))
     await in_thread(inspection.require_files, tools.volumes, manifest, order.accepted)
     brought = await _bring(workspace, manifest)

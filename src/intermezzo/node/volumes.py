@@ -5,17 +5,25 @@ A path that leads out of the volumes directory is refused, however it came to be
 
 import contextlib
 import os
+import stat
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
-from intermezzo.domain.errors import NotFound, Refused
-from intermezzo.domain.orders import HomeSummary
+from intermezzo.domain.errors import IntermezzoError, NotFound, Refused
+from intermezzo.domain.orders import VOLUME_UNAVAILABLE, HomeSummary
 from intermezzo.node import files
 from intermezzo.node.copying import Copy, Told
 from intermezzo.node.identifiers import IDENTIFIER
 from intermezzo.node.space import Space
 
 COPYING = ".copying"
+
+
+class VolumeUnavailable(IntermezzoError):
+    """A volume that held files is not there now. It is waited for, and never made anew in its place."""
+
+    code = VOLUME_UNAVAILABLE
 
 
 class Volumes:
@@ -76,6 +84,22 @@ class Volumes:
         if os.geteuid() == 0 and (status.st_uid, status.st_gid) != (self._uid, self._gid):
             os.chown(path, self._uid, self._gid)
         return path
+
+    def is_there(self, volume_id: str) -> bool:
+        """Whether it can be looked into now; a disk that does not answer is not there. Raises Refused."""
+        try:
+            return stat.S_ISDIR(self.path(volume_id).stat().st_mode)
+        except OSError:
+            return False
+
+    def require(self, volume_ids: Iterable[str]) -> None:
+        """Raises VolumeUnavailable, naming the first that is not there."""
+        for volume_id in volume_ids:
+            if not self.is_there(volume_id):
+                raise VolumeUnavailable(
+                    f"volume {volume_id} is not there now",
+                    f"If this lasts, see whether the disk with {self._folder / volume_id} is mounted.",
+                )
 
     def existing(self, volume_id: str) -> Path:
         """Where a volume lies that is there. Raises NotFound or Refused."""

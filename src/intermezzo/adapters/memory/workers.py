@@ -10,6 +10,7 @@ from intermezzo.adapters.memory.world import LiveSandbox, SavedSession, World
 from intermezzo.domain.compatibility import obstacles
 from intermezzo.domain.held import Acceptance, told
 from intermezzo.domain.orders import (
+    VOLUME_UNAVAILABLE,
     ForkOrder,
     Order,
     PauseOrder,
@@ -58,6 +59,7 @@ def _start(world: World, order: StartOrder) -> Steps:
         yield "accepted"
         _end_whatever(world, order.workspace_uid)
         node = world.node_for(order.node, order.sandbox)
+        _require_files(world, order)
         made = world.create(order.workspace_uid, order.token, order.sandbox, world.processes.boot(), node)
         yield "sandbox_made"
         _require_alive(world, made)
@@ -118,6 +120,7 @@ def _resume(world: World, order: ResumeOrder) -> Steps:
     try:
         yield "accepted"
         node = world.node_for(order.node, order.sandbox)
+        _require_files(world, order)
         saved = _restorable(world, order, order.workspace_uid, node)
         made = world.create(order.workspace_uid, order.token, order.sandbox, saved.memory.image(), node)
         yield "restored"
@@ -154,6 +157,12 @@ def _fork(world: World, order: ForkOrder) -> Steps:
     finally:
         world.read.pop(order.workspace_uid, None)
     return "answering"
+
+
+def _require_files(world: World, order: StartOrder | ResumeOrder) -> None:
+    away = next((volume_id for volume_id in order.sandbox.volume_ids if volume_id in world.detached), None)
+    if away:
+        raise OrderFailed(Problem(VOLUME_UNAVAILABLE, f"volume {away} is still held by another node"))
 
 
 def _restorable(world: World, order: ResumeOrder | ForkOrder, uid: str, node: Node) -> SavedSession:

@@ -16,6 +16,7 @@ from intermezzo.domain.kind import EMBEDDED
 from intermezzo.domain.orders import Endpoint, Sandbox, SandboxSpec, SandboxState
 from intermezzo.domain.resources import EngineInfo, Node, Resources
 from intermezzo.domain.snapshot import Examined, Manifest, newest_first
+from intermezzo.domain.transfer import Transfer
 from intermezzo.ports.clock import Clock
 
 _FIRST_PORT = 20_000
@@ -78,7 +79,7 @@ class World:
 
     `digests` maps the name of an environment to its digest, the name itself unless said otherwise. `damaged` are
     snapshots, by workspace and id, whose content is not what was saved; `read` are those, by the fork's uid, that forks
-    are being made from. A `stubborn` world leaves forks the original's identity, and says nothing. Sandboxes are
+    are being made from; `detached` are volumes held elsewhere for now. A `stubborn` world leaves forks the original's identity, and says nothing. Sandboxes are
     told to be at ports from `first_port` on; whoever wants something to answer there puts it there.
     """
 
@@ -91,6 +92,7 @@ class World:
     violations: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
     damaged: set[tuple[str, str]] = field(default_factory=set)
+    transfers: dict[str, list[Transfer]] = field(default_factory=dict)
     shortened: set[tuple[str, str]] = field(default_factory=set)
     home_records: dict[str, HomeRecord] = field(default_factory=dict)
     processes: ProcessTable = field(default_factory=ProcessTable)
@@ -99,6 +101,7 @@ class World:
     withdrawn: dict[str, dict[str, int]] = field(default_factory=dict)
     partials: dict[str, dict[str, int]] = field(default_factory=dict)
     stubborn: bool = False
+    detached: set[str] = field(default_factory=set)
     _by_workspace: dict[str, LiveSandbox] = field(default_factory=dict)
     _held: dict[str, Resources] = field(default_factory=dict)
     _serial: "count[int]" = field(default_factory=lambda: count(1))
