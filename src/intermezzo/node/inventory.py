@@ -56,7 +56,7 @@ class Inventory:
             case What.EXTRA_FILE:
                 self._remove_extra(uid, id_, item.file)
             case What.VOLUME | What.FOREIGN | What.SILENT:
-                raise InvalidInput(f"a {item.what.value} is never cleared away", "Look at it, and delete it by hand.")
+                raise InvalidInput("this is never cleared away", "Look at it, and delete it by hand.")
         if any(left.key == item.key for left in self._of_snapshots()):
             raise EngineFailure(f"{id_} could not be deleted", "See the node's log.")
         with contextlib.suppress(OSError):  # others of the workspace may lie beside it

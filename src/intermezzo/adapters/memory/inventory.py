@@ -33,4 +33,4 @@ def clear(world: World, item: StorageItem) -> None:
         case What.PARTIAL:
             world.partials.get(item.workspace_uid, {}).pop(item.id, None)
         case What.EXTRA_FILE | What.VOLUME | What.FOREIGN | What.SILENT:
-            raise InvalidInput(f"a {item.what.value} is never cleared away", "Look at it, and delete it by hand.")
+            raise InvalidInput("this is never cleared away", "Look at it, and delete it by hand.")

@@ -62,7 +62,7 @@ def _notice(record: Workspace, manifest: Manifest, there: Sequence[Manifest], no
         sort=Sort.SNAPSHOT_DAMAGED,
         occasion=manifest.id,
         subject=record.owner,
-        message=f"{manifest.damage[:1].upper()}{manifest.damage[1:]}. It is not resumed and stays as it is. {instead}",
+        message=f"What is wrong: {manifest.damage}. It is not resumed, and stays as it is. {instead}",
         created_at=now,
         workspace_uid=record.uid,
         key=record.key,

@@ -51,7 +51,7 @@ class Auditing:
         if item is None:
             return None
         if item not in found.orphans:
-            raise Conflict(f"{item.what.value} {item.id} is no orphan: it is known, or in use just now", "Look again.")
+            raise Conflict(f"{item.id} is no orphan: it is known, or in use just now", "Look again.")
         await self._context.cluster.clear(item)
         log.info("orphan_cleared", what=item.what.value, workspace=item.workspace_uid, id=item.id, by=by)
         return item
