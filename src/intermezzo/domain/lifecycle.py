@@ -79,6 +79,7 @@ _BRINGS_UP: dict[OperationKind, OrderKind] = {
 }
 
 UNREACHABLE_RETRY_MS = 1_000
+LONGEST_RETRY_MS = 15_000
 COPYING = "copying the files"
 """A step of a fork, as its progress names it."""
 UNBOUNDED = frozenset({COPYING, TransferStep.FETCHING.value, TransferStep.DECRYPTING.value})
@@ -95,7 +96,8 @@ def plan(workspace: Workspace, seen: Observed, now: int) -> Action:
         return Wait(now + UNREACHABLE_RETRY_MS)
     if operation is None:
         return _at_rest(workspace, seen)
-    if now < operation.not_before:
+    # A clock that was set back must not make anybody wait for longer than an attempt is ever put off.
+    if now < operation.not_before <= now + LONGEST_RETRY_MS:
         return Wait(operation.not_before)
     match operation.kind:
         case OperationKind.START:

@@ -107,6 +107,12 @@ class Examined:
     changed: tuple[ChangedFile, ...] = ()
 
 
+def made_after(others: Iterable[Manifest], now: int) -> int:
+    """When a snapshot is made that is newer than these, in epoch milliseconds: now, or right after the newest of them
+    where the clock was set back meanwhile. Else the one just made would be taken for an old one."""
+    return max(now, *(manifest.created_at + 1 for manifest in others), 0)
+
+
 def newest_first(snapshots: Iterable[Manifest]) -> list[Manifest]:
     """In order of age; the id decides between those of one millisecond."""
     return sorted(snapshots, key=lambda m: (m.created_at, m.id), reverse=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from intermezzo.domain.errors import Conflict, EngineFailure, IntermezzoError
 from intermezzo.domain.orders import ForkOrder, PauseOrder, RemoveOrder, ResumeOrder, StartOrder, StopOrder
-from intermezzo.domain.snapshot import Manifest
+from intermezzo.domain.snapshot import Manifest, made_after
 from intermezzo.node import bringing, files, forking, held, inspection, preflight, removal
 from intermezzo.node.accelerators import RESOURCE
 from intermezzo.node.bringing import Brought
@@ -226,7 +226,7 @@ async def _commit(
         id=order.snapshot_id,
         workspace_uid=workspace.uid,
         operation_id=order.operation_id,
-        created_at=now(),
+        created_at=made_after(tools.snapshots.complete(workspace.uid), now()),
         bytes=0,
         engine=tools.engine.info.name,
         engine_version=tools.engine.info.version,

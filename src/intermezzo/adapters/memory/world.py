@@ -15,7 +15,7 @@ from intermezzo.domain.home_record import newest_first as newest_checkpoints
 from intermezzo.domain.kind import EMBEDDED
 from intermezzo.domain.orders import Endpoint, Sandbox, SandboxSpec, SandboxState
 from intermezzo.domain.resources import EngineInfo, Node, Resources
-from intermezzo.domain.snapshot import Examined, Manifest, newest_first
+from intermezzo.domain.snapshot import Examined, Manifest, made_after, newest_first
 from intermezzo.domain.transfer import Transfer
 from intermezzo.ports.clock import Clock
 
@@ -150,7 +150,7 @@ class World:
             snapshot_id,
             live.workspace_uid,
             operation_id,
-            self.clock.now(),
+            made_after(self.manifests(live.workspace_uid), self.clock.now()),
             size,
             {"memory": size},
             engine=engine.name,

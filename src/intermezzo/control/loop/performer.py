@@ -31,14 +31,13 @@ from intermezzo.domain.actions import (
 )
 from intermezzo.domain.errors import Conflict, InvalidInput, Refused, StaleOrder, Unreachable
 from intermezzo.domain.ledger import Event
-from intermezzo.domain.lifecycle import refused
+from intermezzo.domain.lifecycle import LONGEST_RETRY_MS, refused
 from intermezzo.domain.orders import Observed, Problem, SnapshotChange, SnapshotOrder
 from intermezzo.domain.workspace import Condition, FinishedOperation, OperationKind, Phase, Workspace
 
 log = structlog.get_logger(__name__)
 
 FIRST_RETRY_MS = 500
-LONGEST_RETRY_MS = 15_000
 
 
 class Performer:
