@@ -47,4 +47,3 @@ def rows_below(page: Path, heading: str) -> list[list[str]]:
     if not lines or not lines[0].strip("| ").endswith("kept by"):
         return []
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-
