@@ -52,6 +52,15 @@ def test_a_forgetful_engine_is_found_out_for_each_of_them(tmp_path: Path) -> Non
     assert report.returning[0].value_kept is False
 
 
+def test_a_resume_that_fails_ends_it_with_its_reason_and_a_report(tmp_path: Path) -> None:
+    with ground(2) as made:
+        made.faults.refuses = frozenset({"resume"})
+        report = trial.on(made, trial.Options(2, tmp_path), Voice(), WORK_S)
+    assert not report.passed
+    assert "the resume of early did not succeed" in report.shortcomings[0]
+    assert "Not shown" in (tmp_path / "report.html").read_text()
+
+
 @pytest.mark.parametrize("people", [0, 1, 41])
 def test_how_many_come_is_bounded(people: int) -> None:
     with pytest.raises(InvalidInput) as refused:

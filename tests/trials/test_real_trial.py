@@ -40,18 +40,18 @@ class Place:
         written = CONFIGURATION.format(environment=runs_on or environment()) + more
         (self.folder / "intermezzo.toml").write_text(written)
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, command: str = "trial") -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [INTERMEZZO, "trial", *arguments],
+            [INTERMEZZO, command, *arguments],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def trial(self, *arguments: str) -> tuple[int, str, str]:
+    def trial(self, *arguments: str, command: str = "trial") -> tuple[int, str, str]:
         """Exit code and what was said."""
-        with self.start(*arguments) as process:
+        with self.start(*arguments, command=command) as process:
             said, remarks = process.communicate(timeout=280)
         return process.returncode, said, remarks
 

@@ -44,7 +44,7 @@ class Workspaces:
         """Wait until its start has ended. Raises `IntermezzoError` if it does not run or waits for capacity."""
         with self._voice.working(what):
             for found in self._client.follow(name, UP_S):
-                if found.condition is not None and _waits(found):
+                if found.condition is not None and waits(found):
                     hint = "Pause or delete what is not needed, or leave out --here."
                     raise IntermezzoError(f"there is no room for the trial: {found.condition.message}", hint)
                 if found.operation is None:
@@ -59,7 +59,7 @@ class Workspaces:
         self.create(name)
         with self._voice.working("making the second workspace"):
             for found in self._client.follow(name, UP_S):
-                if _waits(found):
+                if waits(found):
                     return found.queue
                 if found.phase is not Phase.QUEUED:
                     break
@@ -116,7 +116,7 @@ class Workspaces:
         return wanting[0] if wanting else kind.default_pod
 
 
-def _waits(found: WorkspaceDetail) -> bool:
+def waits(found: WorkspaceDetail) -> bool:
     """Whether it waits for something: one whose turn has come is merely on its way."""
     if found.queue is None or found.condition is None:
         return False

@@ -6,8 +6,8 @@ their sessions back at the same moment. Whoever has run the next cell works for 
 
 import time
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Barrier, Event
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from threading import Barrier, BrokenBarrierError, Event
 
 from intermezzo.domain.errors import IntermezzoError
 from intermezzo.reports.contention import Look
@@ -97,14 +97,25 @@ class Story:
         self._voice.say("Everybody was served, and has paused again.")
 
     def _return(self, visitor: Visitor, barrier: Barrier) -> None:
-        visitor.ask()
-        # Nobody goes on before all have asked, so that whoever is served first is in nobody's way yet.
-        barrier.wait(MEET_S)
+        self._ask(visitor, barrier)
         visitor.come_back()
         seconds = (visitor.visit.answered_at or _now()) - visitor.visit.asked_at
         self._voice.say(f"{visitor.visit.name}: the next cell ran {seconds / 1000:.2f} s after asking.")
         self._over.wait(self._work_s)
         visitor.leave()
+
+    def _ask(self, visitor: Visitor, barrier: Barrier) -> None:
+        """Nobody goes on before all have asked, so that whoever is served first is in nobody's way yet."""
+        try:
+            visitor.ask()
+        except IntermezzoError:
+            barrier.abort()
+            self._all_asked.set()
+            raise
+        try:
+            barrier.wait(MEET_S)
+        except BrokenBarrierError:
+            raise IntermezzoError("not everybody could ask for their session") from None
 
     def _leave_early(self, visitor: Visitor) -> None:
         self._all_asked.wait(MEET_S)
@@ -121,8 +132,8 @@ class Story:
                 found.looks.append(Look(at=_now(), waiting=waiting, held=held))
 
     def _together(self, work: Iterable[Future[None]]) -> None:
-        """Wait for all; the first problem is everybody's."""
-        for future in list(work):
+        """Wait for all; the first problem is everybody's, and nobody is waited for after it."""
+        for future in as_completed(list(work)):
             future.result()
 
 

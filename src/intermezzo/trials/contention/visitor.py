@@ -15,6 +15,7 @@ from intermezzo.trials import cells, light
 from intermezzo.trials.contention.findings import Visit
 from intermezzo.trials.people import Person
 from intermezzo.trials.work import Cells
+from intermezzo.trials.workspaces import waits
 
 UP_S = 600.0
 
@@ -76,7 +77,7 @@ class Visitor:
     def _note(self, found: WorkspaceDetail) -> None:
         """What the owner is told while they wait for their return, each time that it changes."""
         place = found.queue
-        if place is None or not self.visit.asked_at:
+        if place is None or not waits(found) or not self.visit.asked_at:
             return
         last = self.visit.told[-1] if self.visit.told else None
         told = Told(
