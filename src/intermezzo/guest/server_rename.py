@@ -80,10 +80,11 @@ def _move(server: Any, before: Session, after: Session) -> None:
         matcher.regex = re.compile(_moved(matcher.regex.pattern, old, new))
         if path := getattr(matcher, "_path", None):
             matcher._path = _moved(path, old, new)
-    for container in (*_arguments(application), application.settings, *_settings_of_extensions(server)):
+    extensions = list(_extensions(server))
+    for container in (*_arguments(application), application.settings, *(each.settings for each in extensions)):
         _replace_in(container, renamed)
-    server.base_url = new
-    server.default_url = _moved(server.default_url, old, new)
+    for configured in (server, *extensions):
+        _reconfigure(configured, renamed)
 
 
 def _rules(router: Any) -> Iterator[Any]:
@@ -105,10 +106,16 @@ def _arguments(application: Any) -> Iterator[dict[str, Any]]:
             yield rule.target_kwargs
 
 
-def _settings_of_extensions(server: Any) -> Iterator[dict[str, Any]]:
+def _extensions(server: Any) -> Iterator[Any]:
     for found in server.extension_manager.extension_apps.values():
-        for extension in found:
-            yield extension.settings
+        yield from found
+
+
+def _reconfigure(configured: Any, renamed: Callable[[str], str]) -> None:
+    """Those of its settings that were asked for before; what was not is worked out anew from what it depends on."""
+    for name, value in list(configured._trait_values.items()):
+        if isinstance(value, str) and (text := renamed(value)) != value:
+            setattr(configured, name, text)
 
 
 def _moved(text: str, old: str, new: str) -> str:
