@@ -18,6 +18,9 @@ from intermezzo.guest.session import Session
 LAYER = "_intermezzo_environment.pth"
 # Where `intermezzo.checkpoint` is for kernels and terminals; a version that the user installs hides it.
 LIBRARY = Path(__file__).resolve().parent / "library"
+# The same for whoever has nothing but the home, on any machine.
+CHECKPOINT = Path(__file__).resolve().parent / "checkpoint"
+TAKEN_ALONG = Path(".intermezzo") / "library" / "intermezzo" / "checkpoint"
 PIP = '#!/bin/sh\nexec "$(dirname "$0")/python" -m pip "$@"\n'
 
 
@@ -25,9 +28,13 @@ def prepare(session: Session) -> None:
     """Make everything that the server and the kernels need. Idempotent; repairs links after a change of Python."""
     for folder in (session.runtime, f"{session.runtime}/jupyter", str(session.witnesses), str(session.keepers)):
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-    (Path(session.home) / index.FOLDER).mkdir(mode=0o700, parents=True, exist_ok=True)
     _layered_environment(session.layered)
     _kernel_spec(session)
+    try:
+        _checkpoints(Path(session.home))
+    except OSError as error:
+        # Whoever starts to make room in a full home must get in.
+        sys.stderr.write(f"intermezzo: home is not prepared for checkpoints: {error}\n")
 
 
 def _layered_environment(target: Path) -> None:
@@ -68,6 +75,12 @@ def _kernel_spec(session: Session) -> None:
         "metadata": {"debugger": True},
     }
     _write(folder / "kernel.json", json.dumps(spec), 0o644)
+
+
+def _checkpoints(home: Path) -> None:
+    (home / index.FOLDER).mkdir(mode=0o700, parents=True, exist_ok=True)
+    for module in sorted(CHECKPOINT.glob("*.py")):
+        _write(home / TAKEN_ALONG / module.name, module.read_text(encoding="utf-8"), 0o644)
 
 
 def _write(path: Path, text: str, mode: int) -> None:
