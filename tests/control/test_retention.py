@@ -176,6 +176,28 @@ async def test_a_policy_says_it_for_its_workspaces(world: World) -> None:
     assert set(await there(world)) == {newer}
 
 
+async def test_a_lower_number_takes_nothing_of_which_nobody_was_warned(world: World) -> None:
+    ids = await paused(world, 3)
+    world.plane.context.policies = (Policy(name="fewer", rules=Rules(keep_snapshots=1)),)
+    await looked(world)
+    assert set(await there(world)) == set(ids)
+    assert {notice.snapshot_id for notice in await told(world)} == set(ids[:2])
+    world.clock.advance(DAY)
+    await looked(world)
+    assert set(await there(world)) == {ids[2]}
+
+
+async def test_whoever_unpins_an_old_one_is_warned_before_it_goes(world: World) -> None:
+    (first,) = await paused(world)
+    await world.plane.pin_snapshot(EXP, first)
+    await paused(world, 4)
+    await looked(world)
+    await world.plane.unpin_snapshot(EXP, first)
+    await looked(world)
+    assert first in await there(world)
+    assert [notice.snapshot_id for notice in await told(world)] == [first]
+
+
 async def test_the_next_pause_is_said_to_replace_what_it_then_replaces(world: World) -> None:
     ids = await paused(world, 3)
     foretold = {id_ for id_, each in (await there(world)).items() if each.outlook and each.outlook.why is Why.REPLACED}

@@ -15,6 +15,7 @@ from intermezzo.domain.retention import (
     Why,
     expiries,
     replaced,
+    replaced_by,
     spare,
     with_the_next_pause,
 )
@@ -121,6 +122,16 @@ def test_a_quota_takes_no_more_than_it_must(held: list[Holding], budget: Budget,
         going = due(found, now) - {last.id}
         shared = [each for each in held if each.workspace_uid in budget.workspace_uids]
         assert sum(m.bytes for each in shared for m in each.snapshots if m.id not in going) > budget.bytes
+
+
+@given(there=manifests("a"), keep=st.integers(1, 5))
+def test_only_what_a_pause_displaced_is_replaced_by_it(there: list[Manifest], keep: int) -> None:
+    coming = Manifest("coming", "a", "o", 100, 1)
+    displaced = replaced_by("coming", [*there, coming], keep)
+    assert displaced == set(replaced([*there, coming], keep)) - set(replaced(there, keep))
+    told = expiries([Holding("a", [*there, coming], Terms(keep), replaced=displaced)], [], 100)
+    assert {id_ for id_, each in told.items() if each.why is Why.REPLACED} == displaced & set(told)
+    assert all(each.why in {Why.REPLACED, Why.TOO_MANY} for each in told.values())
 
 
 @given(there=manifests("a"), keep=st.integers(1, 5))

@@ -11,12 +11,13 @@ from intermezzo.cli.asking import confirm
 from intermezzo.cli.base import Group, Session, pass_session
 from intermezzo.cli.exits import Exit
 from intermezzo.cli.storage import audit
-from intermezzo.cli.words import moment, size
+from intermezzo.cli.words import duration, moment, size
 from intermezzo.cli.workspaces import NAME
-from intermezzo.client.snapshot_models import SnapshotShape
+from intermezzo.client.snapshot_models import SnapshotShape, TransferShape
 from intermezzo.domain.errors import InvalidInput, NotFound
 from intermezzo.domain.retention import Why
 from intermezzo.domain.snapshot import Confirmation, SnapshotState
+from intermezzo.domain.transfer import TransferStep
 
 LOOK_S = 0.5
 
@@ -52,7 +53,7 @@ def list_(session: Session, workspace: str) -> None:
         session.output.say("No snapshots: this workspace has not been paused with its live session yet.")
         return
     rows = [_row(snapshot) for snapshot in found]
-    session.output.table(("ID", "TAKEN", "SIZE", "STATE", "", "VERIFIED", "GOES"), rows)
+    session.output.table(("ID", "TAKEN", "SIZE", "STATE", "WHERE", "", "VERIFIED", "GOES"), rows)
     for snapshot in found:
         _say_why(session, snapshot)
 
@@ -130,19 +131,40 @@ def _verified_ones(session: Session, workspace: str, wanted: list[str]) -> list[
 
 def _row(snapshot: SnapshotShape) -> tuple[str, ...]:
     taken, bytes_, state = moment(snapshot.created_at), size(snapshot.bytes), snapshot.state.value
-    return snapshot.id, taken, bytes_, state, _marks(snapshot), _verified(snapshot), _goes(snapshot)
+    where = " + ".join(snapshot.places)
+    return snapshot.id, taken, bytes_, state, where, _marks(snapshot), _verified(snapshot), _goes(snapshot)
 
 
 def _marks(snapshot: SnapshotShape) -> str:
-    marks = {"resumes": snapshot.current, "pinned": snapshot.pinned}
+    marks = {"resumes": snapshot.current, "pinned": snapshot.pinned, "encrypted": snapshot.encrypted}
     return ", ".join(name for name, applies in marks.items() if applies)
 
 
 GOES = {
     Why.REPLACED: "replaced by newer ones",
+    Why.TOO_MANY: "enough newer ones",
     Why.TOO_OLD: "too old",
     Why.OVER_QUOTA: "a quota is exceeded",
 }
+
+
+MOVING = {
+    TransferStep.ENCRYPTING: "is being encrypted",
+    TransferStep.SENDING: "is being sent to the store",
+    TransferStep.CHECKING: "is being read back from the store",
+    TransferStep.FETCHING: "is being fetched from the store",
+    TransferStep.DECRYPTING: "is being decrypted",
+}
+
+
+def _moving(transfer: TransferShape) -> str:
+    """What is being done with it, how far that is and how long it will take; or why it stands still."""
+    far = f"{MOVING[transfer.step]}: {size(transfer.done)} of {size(transfer.total)}"
+    if transfer.trouble:
+        return f"{far}, and waits: {transfer.trouble}. It goes on by itself."
+    rate = f", {size(transfer.rate)} a second" if transfer.rate else ""
+    left = f", about {duration(transfer.left_ms)} left" if transfer.left_ms else ""
+    return f"{far}{rate}{left}."
 
 
 def _goes(snapshot: SnapshotShape) -> str:
@@ -160,6 +182,8 @@ def _verified(snapshot: SnapshotShape) -> str:
 def _say_why(session: Session, snapshot: SnapshotShape) -> None:
     if snapshot.damage:
         session.output.say(f"{snapshot.id} is damaged: {snapshot.damage}.")
+    if snapshot.transfer:
+        session.output.say(f"{snapshot.id} {_moving(snapshot.transfer)}")
     for difference in snapshot.differences:
         says = "cannot be restored" if difference.prevents else "differs"
         session.output.say(f"{snapshot.id} {says}: {difference.message}. {difference.mend}")

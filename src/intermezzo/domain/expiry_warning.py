@@ -2,7 +2,7 @@
 
 A warning is for one snapshot and one reason, and is given once. It is taken back when the snapshot is pinned or the
 reason is gone, and given anew when it would go for another reason or at another time than was said. A snapshot in
-whose place a pause wrote a newer one goes without: a pause says beforehand what it replaces.
+whose place a pause wrote a newer one goes without: what the next pause replaces is said before it.
 """
 
 from intermezzo.domain.notice import Notice

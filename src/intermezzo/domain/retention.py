@@ -1,8 +1,10 @@
 """Which snapshots go, when and why. Pure: it looks at what is there and at the rules, and never at what happened.
 
-Three rules let a snapshot go: a pause wrote newer ones in its place (`keep`), it is too old, or those who share a quota
-have more bytes than it allows. Whatever they say, nothing goes that would be missed: a pinned one, the newest of its
-workspace, its newest whole one, and what somebody would be brought back from. Warnings are in `expiry_warning`.
+Three rules let a snapshot go: there are enough newer ones (`keep`), it is too old, or those who share a quota have more
+bytes than it allows. One in whose place a pause wrote a newer one is *replaced*: the list of snapshots says beforehand
+which the next pause replaces. Where there are too many because somebody unpinned one or lowered the number, nobody was
+told yet. Whatever the rules say, nothing goes that would be missed: a pinned one, the newest of its workspace, its newest
+whole one, and what somebody would be brought back from. Warnings are in `expiry_warning`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,9 +15,10 @@ from intermezzo.domain.snapshot import Manifest, newest_first
 
 
 class Why(StrEnum):
-    """The rule that lets a snapshot go; of several the first of these is told."""
+    """Why a snapshot goes; of several the first of these is told."""
 
     REPLACED = "replaced"
+    TOO_MANY = "too-many"
     TOO_OLD = "too-old"
     OVER_QUOTA = "over-quota"
 
@@ -33,12 +36,13 @@ class Terms:
 @dataclass(frozen=True, slots=True)
 class Holding:
     """The complete snapshots of one workspace that nobody has deleted. `needed` are ids of those that somebody would be
-    brought back from, or that an operation is using."""
+    brought back from, or that an operation is using; `replaced` of those in whose place a pause wrote a newer one."""
 
     workspace_uid: str
     snapshots: Sequence[Manifest]
     terms: Terms
     needed: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,13 @@ def replaced(snapshots: Iterable[Manifest], keep: int) -> Mapping[str, int]:
     return found
 
 
+def replaced_by(snapshot_id: str, snapshots: Iterable[Manifest], keep: int) -> frozenset[str]:
+    """Ids of those in whose place that snapshot is, and that had one before it came."""
+    there = list(snapshots)
+    before = replaced((each for each in there if each.id != snapshot_id), max(keep, 1))
+    return frozenset(replaced(there, max(keep, 1)).keys() - before.keys() - {snapshot_id})
+
+
 def with_the_next_pause(holding: Holding) -> frozenset[str]:
     """Ids of those that one more snapshot would replace; nothing of them goes before."""
     return frozenset(replaced(holding.snapshots, max(holding.terms.keep, 1) - 1))
@@ -102,7 +113,8 @@ def _by_its_own_terms(holding: Holding) -> Iterator[Expiry]:
     since = replaced(holding.snapshots, max(terms.keep, 1))
     for manifest in spare(holding):
         if manifest.id in since:
-            yield Expiry(manifest, Why.REPLACED, since[manifest.id])
+            why = Why.REPLACED if manifest.id in holding.replaced else Why.TOO_MANY
+            yield Expiry(manifest, why, since[manifest.id])
         elif terms.age_ms:
             yield Expiry(manifest, Why.TOO_OLD, manifest.created_at + terms.age_ms)
 

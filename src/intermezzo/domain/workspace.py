@@ -167,8 +167,8 @@ class Workspace:
 
     `snapshot` is what a resume brings back unless another one is named. `blueprint` is what its present or last sandbox
     was made from, `blueprints` what those were whose sessions are saved. `unwanted` are ids of snapshots that were
-    deleted and that the node may still have. `volume_id` is its home volume, `mounts` are its data volumes. `origin` is
-    there for a fork only.
+    deleted and that the node may still have, `replaced` of those in whose place a pause wrote a newer one. `volume_id`
+    is its home volume, `mounts` are its data volumes. `origin` is there for a fork only.
     """
 
     uid: str
@@ -193,6 +193,7 @@ class Workspace:
     continuity: Continuity | None = None
     queued_at: int = 0
     unwanted: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
     blueprint: Blueprint | None = None
     blueprints: dict[str, Blueprint] = field(default_factory=dict)  # by snapshot id
     mounts: tuple[Mount, ...] = ()

@@ -33,6 +33,7 @@ from intermezzo.domain.errors import Conflict, InvalidInput, Refused, StaleOrder
 from intermezzo.domain.ledger import Event
 from intermezzo.domain.lifecycle import LONGEST_RETRY_MS, refused
 from intermezzo.domain.orders import Observed, Problem, SnapshotChange, SnapshotOrder
+from intermezzo.domain.retention import replaced_by
 from intermezzo.domain.workspace import Condition, FinishedOperation, OperationKind, Phase, Workspace
 
 log = structlog.get_logger(__name__)
@@ -100,7 +101,7 @@ class Performer:
         facts = entries.seen_by_node(workspace, seen.report)
         if end.event is Event.FORKED:
             facts += entries.was_forked(workspace, now)
-        record = _settled(_with_blueprints_of(workspace, seen), settle, now)
+        record = self._with_replaced(_settled(_with_blueprints_of(workspace, seen), settle, now), settle, seen)
         if settle.release and settle.phase is not Phase.RUNNING:
             await self._context.store.release(record, [*facts, *entries.freed(workspace, now), end])
             self._dispatch.wake_waiting()
@@ -108,6 +109,15 @@ class Performer:
             await self._context.store.save(record, [*facts, end])
         log.info("settled", workspace=str(workspace.key), phase=settle.phase.value, outcome=settle.outcome.value)
         return True
+
+    def _with_replaced(self, record: Workspace, settle: Settle, seen: Observed) -> Workspace:
+        """With the snapshots in whose place that of a pause is: it was said before it began that they go."""
+        last = record.last_operation
+        if settle.snapshot is None or last is None or (last.kind, settle.phase) != (OperationKind.PAUSE, Phase.PAUSED):
+            return record
+        there = {manifest.id for manifest in seen.snapshots}
+        more = replaced_by(settle.snapshot.id, seen.snapshots, self._context.terms(record).keep)
+        return record.with_(replaced=tuple(sorted(there.intersection(record.replaced) | more)))
 
     async def _give_up(self, workspace: Workspace, condition: Condition | None) -> bool:
         assert workspace.operation is not None

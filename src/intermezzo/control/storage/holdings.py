@@ -24,6 +24,7 @@ def holdings(
             tuple(manifest for manifest in there.get(each.uid, ()) if manifest.id not in each.unwanted),
             context.terms(each),
             in_use | ({each.snapshot.id} if each.snapshot else frozenset()),
+            frozenset(each.replaced),
         )
         for each in workspaces
     ]

@@ -30,6 +30,7 @@ EVERY_S = 30.0
 AT_MOST_EVERY_S = 2.0
 
 SAYS = {
+    Why.TOO_MANY: "Enough newer ones are kept.",
     Why.TOO_OLD: "It is about to be older than snapshots are kept here.",
     Why.OVER_QUOTA: "More is stored in snapshots than a quota allows, and this is the oldest one that can be spared.",
 }

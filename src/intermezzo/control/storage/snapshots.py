@@ -18,6 +18,7 @@ from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, StaleWrit
 from intermezzo.domain.ledger import Event
 from intermezzo.domain.orders import SnapshotChange, SnapshotOrder
 from intermezzo.domain.snapshot import Confirmation, Manifest, SnapshotState, newest_first
+from intermezzo.domain.transfer import Transfer
 from intermezzo.domain.workspace import SETTLED, Phase, Workspace, WorkspaceKey
 
 ATTEMPTS = 20
@@ -27,7 +28,8 @@ ATTEMPTS = 20
 class Snapshot:
     """A snapshot as it stands. `compatible` says whether a node could restore it now, None where that is unknown;
     `differences` are those to the node that comes nearest. `current`: a resume that names none brings this one back.
-    `outlook` says when and why it will go, None where it stays.
+    `outlook` says when and why it will go, None where it stays. `transfer` is what is being done with it beside any
+    operation, such as sending it to the store; None where nothing is.
     """
 
     manifest: Manifest
@@ -36,6 +38,7 @@ class Snapshot:
     differences: tuple[Difference, ...]
     current: bool
     outlook: Outlook | None = None
+    transfer: Transfer | None = None
 
 
 class Snapshots:
@@ -47,12 +50,15 @@ class Snapshots:
     async def snapshots(self, key: WorkspaceKey) -> list[Snapshot]:
         """All complete ones, newest first."""
         workspace = await self._context.store.get(key)
-        found = await self._there(workspace)
+        seen = await self._context.cluster.observe(workspace.uid)
+        found = newest_first(seen.snapshots)
         fitting = Fitting(self._context)
         compared = [await fitting.compared(workspace, manifest) for manifest in found]
         going = await outlooks(self._context, workspace, found)
         standing = [_as_it_stands(workspace, m, each) for m, each in zip(found, compared, strict=True)]
-        return [replace(each, outlook=going.get(each.manifest.id)) for each in standing]
+        moving = {transfer.snapshot_id: transfer for transfer in seen.transfers}
+        told = [(each, each.manifest.id) for each in standing]
+        return [replace(each, outlook=going.get(id_), transfer=moving.get(id_)) for each, id_ in told]
 
     async def pin_snapshot(self, key: WorkspaceKey, snapshot_id: str) -> None:
         """Keep it, whatever the rules say, until it is unpinned. Raises `Conflict` where it is going already."""
@@ -105,8 +111,9 @@ class Snapshots:
             workspace = await self._context.store.get(key)
             if snapshot_id in workspace.unwanted:
                 raise Conflict(f"snapshot {snapshot_id} is being deleted")
+            left = tuple(each for each in workspace.replaced if each != snapshot_id)
             try:
-                await self._context.store.save(workspace)
+                await self._context.store.save(workspace.with_(replaced=left))
             except StaleWrite:
                 continue
             return
