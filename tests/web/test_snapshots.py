@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from intermezzo.domain.orders import Problem
+from intermezzo.domain.transfer import Transfer, TransferStep
 from web.simulated import Simulated, program
 from web.test_workspaces import WORKSPACES, reach
 
@@ -49,6 +50,25 @@ async def test_what_differs_is_named_with_what_would_mend_it(
     [difference] = newest["differences"]  # type: ignore[misc]
     assert (difference["aspect"], difference["prevents"]) == ("environment", True)  # type: ignore[has-type]
     assert "make setup" in difference["mend"]  # type: ignore[has-type]
+
+
+async def test_it_says_where_each_lies_and_how_far_it_is_on_its_way_to_the_store(
+    world: Simulated, api: httpx.AsyncClient, paused: str
+) -> None:
+    newest, older = await snapshots(api, paused)
+    assert (newest["places"], newest["stored_in"], newest["encrypted"], newest["transfer"]) == (
+        ["node"],
+        "",
+        False,
+        None,
+    )
+    simulated, uid = world.cluster.world, (await api.get(paused)).json()["uid"]
+    simulated.amend(uid, str(older["id"]), stored_in="s3://bucket", stored_at=1, here=False, encrypted_bytes=7)
+    simulated.transfers[uid] = [Transfer(str(newest["id"]), TransferStep.SENDING, 250, 1000, 100)]
+    newest, older = await snapshots(api, paused)
+    assert (older["places"], older["stored_in"], older["encrypted"]) == (["store"], "s3://bucket", True)
+    sending = {"step": "sending", "done": 250, "total": 1000, "rate": 100, "left_ms": 7500, "trouble": ""}
+    assert newest["transfer"] == sending
 
 
 async def test_pins_and_verifications_are_idempotent(api: httpx.AsyncClient, paused: str) -> None:

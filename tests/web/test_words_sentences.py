@@ -18,13 +18,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from intermezzo.domain import reasons
 from intermezzo.domain.amounts import amount_of
 from intermezzo.domain.capacity import Ground, Waiter, places
-from intermezzo.domain.compatibility import Site, differences, mends, nowhere
+from intermezzo.domain.compatibility import Aspect, Difference, Site, differences, mends, nowhere
 from intermezzo.domain.continuity import Continuity, Verdict, Witness, WitnessReport, judge
 from intermezzo.domain.home_record import HomeRecord, SavedCheckpoint
 from intermezzo.domain.layers import layers
 from intermezzo.domain.orders import Observed, Problem
 from intermezzo.domain.policy import Allowance, Per
 from intermezzo.domain.quota import Quota, Scope, allowed_by, counted, exceeded
+from intermezzo.domain.recovery import Known, Saved, ways_back
 from intermezzo.domain.resources import EngineInfo, Node, Resources
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.workspace import (
@@ -53,6 +54,7 @@ NO_LETTER = re.compile(r"\W")
 QUOTED = re.compile(r"`[^`]*`|\([^)]*\)|（[^）]*）|intermezzo \w+")
 
 PARTS = {
+    f"{STAND_IN} needs about {STAND_IN} bytes, but the disk has {STAND_IN} bytes free{STAND_IN}",
     "GiB of memory",
     "GiB of home",
     "GiB of snapshots",
@@ -77,7 +79,7 @@ PARTS = {
 """Pieces of sentences; the whole ones are among the samples below."""
 
 NAMES = {"make setup", "make vscode", "VS Code"}
-COMMAND = re.compile(r"`[^`]*`|intermezzo \S+( \S+)?")
+COMMAND = re.compile(r"`[^`]*`|intermezzo \S+( \S+){0,3}")
 
 COMPLETE = Resources(2000, 2**31, {"nvidia.com/gpu": 1}, ("nvidia.com/gpu",))
 NODE = Node("node-1", Resources(1000, 2**30, {"nvidia.com/gpu": 1}), EngineInfo("runsc", "1", True))
@@ -149,6 +151,7 @@ def conditions() -> dict[str, list[Condition]]:
         "took_too_long": [reasons.took_too_long(workspace(), operation, seen) for operation in operations],
         "pause_failed": [reasons.pause_failed(None), reasons.pause_failed(problem)],
         "delete_failed": [reasons.delete_failed(None), reasons.delete_failed(problem)],
+        "volume_awaited": [reasons.volume_awaited(Problem("x", "volume v is not there now"))],
         "fits_nowhere": [reasons.fits_nowhere(1, "no node with avx512f", "Add a node whose CPU has avx512f.")],
         "files_only": [reasons.files_only()],
         "waiting": [reasons.waiting(3, why) for why in queue_reasons()],
@@ -227,6 +230,29 @@ def what_layers_say() -> list[str]:
     cases = product((workspace(), held, workspace(phase=Phase.PAUSED)), engines, (True, False), homes)
     found = [layer for record, engine, keeps, home in cases for layer in layers(record, engine, keeps, "/home", home)]
     return [text for layer in found for text in (layer.name, layer.statement, layer.way_back)]
+
+
+def what_ways_back_say() -> list[str]:
+    """Each way, as it is in every phase, whether its snapshot is whole, torn, unfit, on its way out or gone."""
+    saved = Manifest("s", "u", "o", 0, 1)
+    torn = replace(saved, damage="memory.img is missing, it should have 7 bytes")
+    lacking = Difference(Aspect.CPU_FEATURES, ("avx",), "the CPU of a has no avx", "Add a node whose CPU has avx.")
+    known = [
+        Known(None),
+        Known(()),
+        Known((Saved(saved, True), Saved(replace(saved, id="s0"), True)), "epoch 14, 2026-11-30 17:58 UTC"),
+        Known((Saved(torn, True),)),
+        Known((Saved(saved, False, (lacking,)),)),
+        Known((Saved(saved, False),)),
+        Known((Saved(saved, True, deleting=True),)),
+    ]
+    causes = [None, *(condition for each in conditions().values() for condition in each)]
+    records = [
+        workspace(phase=phase, condition=cause, snapshot=snapshot)
+        for phase, cause, snapshot in product(Phase, causes, (None, saved))
+    ]
+    found = [way for record, facts in product(records, known) for way in ways_back(record, facts)]
+    return sorted({text for way in found for text in (way.words, way.brings_back, way.loses, way.obstacle, way.mend)})
 
 
 def what_snapshots_lack() -> list[str]:
@@ -355,6 +381,7 @@ def all_samples() -> list[str]:
     told = [condition for each in conditions().values() for condition in each]
     texts = [text for condition in told for text in (condition.message, condition.hint, *condition.ways_out)]
     texts += [*queue_reasons(), *evidence(), *what_layers_say(), *what_snapshots_lack(), *whole_sentences()]
+    texts += what_ways_back_say()
     texts += [*complaints_about_bodies(), *audited_actions(), *quota_refusals()]
     return [text for text in texts if text]
 

@@ -7,7 +7,8 @@ from pydantic import Field
 from intermezzo.client.shape import Shape
 from intermezzo.domain.compatibility import Aspect
 from intermezzo.domain.retention import Why
-from intermezzo.domain.snapshot import SnapshotState
+from intermezzo.domain.snapshot import Place, SnapshotState
+from intermezzo.domain.transfer import TransferStep
 
 
 class SavedShape(Shape):
@@ -45,11 +46,24 @@ class OutlookShape(Shape):
     warned_at: int
 
 
+class TransferShape(Shape):
+    """How far the work on a snapshot is that goes on beside any operation. `done` and `total` are bytes, `rate` bytes a
+    second and `left_ms` milliseconds, both 0 where nobody can say. `trouble` is why it stands still."""
+
+    step: TransferStep
+    done: int
+    total: int
+    rate: int
+    left_ms: int
+    trouble: str
+
+
 class SnapshotShape(SavedShape):
     """A snapshot as it stands now. `current`: a resume that names none brings this one back. `compatible` is null where
     it is unknown; `differences` are those to the node that comes nearest. `damage` is why it is corrupt.
 
-    `outlook` says when and why it will go, null where it stays.
+    `outlook` says when and why it will go, null where it stays. `places` is where all of it lies, `stored_in` the
+    address of the store that has it or is being sent it. `transfer` is what is being done with it, if anything is.
     `verified_at` is when its files were last compared with their checksums, 0 for never; `verifying` that it is due.
     """
 
@@ -62,3 +76,7 @@ class SnapshotShape(SavedShape):
     verified_at: int
     damage: str
     outlook: OutlookShape | None = None
+    places: tuple[Place, ...] = ()
+    stored_in: str = ""
+    encrypted: bool = False
+    transfer: TransferShape | None = None

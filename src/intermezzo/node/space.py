@@ -49,13 +49,10 @@ class Space:
         free = self._free(self._disk())
         if needed + MARGIN_BYTES + promised <= free:
             return
-        aside = f", {promised} of them promised to others" if promised else ""
-        raise NotEnoughSpace(
-            f"{what} needs about {needed + MARGIN_BYTES} bytes, but the disk has {free} bytes free{aside}",
-            hint,
-            needed_bytes=needed + MARGIN_BYTES,
-            free_bytes=max(0, free - promised),
-        )
+        needed, left = needed + MARGIN_BYTES, max(0, free - promised)
+        aside = " beside what is promised to others" if promised else ""
+        message = f"{what} needs about {needed} bytes, but the disk has {left} bytes free{aside}"
+        raise NotEnoughSpace(message, hint, needed_bytes=needed, free_bytes=left)
 
 
 def taken(folder: Path) -> int:

@@ -353,7 +353,14 @@ class MemoryCluster:
         work = self._work.get(uid)
         report = self._report(work) if work else None
         leaving = tuple(sorted(self.world.withdrawn.get(uid, {})))
-        return Observed(True, live.seen() if live else None, report, self.world.manifests(uid), leaving=leaving)
+        return Observed(
+            True,
+            live.seen() if live else None,
+            report,
+            self.world.manifests(uid),
+            leaving=leaving,
+            transfers=tuple(self.world.transfers.get(uid, ())),
+        )
 
     def _report(self, work: _Work) -> OrderReport:
         order = work.order

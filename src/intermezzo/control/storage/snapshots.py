@@ -39,6 +39,7 @@ class Snapshot:
     current: bool
     outlook: Outlook | None = None
     transfer: Transfer | None = None
+    transfer: Transfer | None = None
 
 
 class Snapshots:

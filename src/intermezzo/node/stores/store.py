@@ -10,7 +10,7 @@ from typing import Protocol
 
 from intermezzo.domain.errors import EngineFailure, NotFound
 
-HINT = "It is tried again by itself. See the node's log, and docs/how-to/snapshot-store.md."
+HINT = "Try again later, choose a snapshot that lies on the node, or start fresh from the files."
 
 
 class StoreTrouble(EngineFailure):

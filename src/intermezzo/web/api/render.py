@@ -6,7 +6,7 @@ from intermezzo.client.continuity_models import ContinuityShape
 from intermezzo.client.kind_models import KindShape, OptionShape, SizeShape
 from intermezzo.client.node_models import NodeShape, ResourcesShape
 from intermezzo.client.operation_models import FinishedOperationShape, OperationShape, OperationStatus, ProgressShape
-from intermezzo.client.snapshot_models import DifferenceShape, OutlookShape, SavedShape, SnapshotShape
+from intermezzo.client.snapshot_models import DifferenceShape, OutlookShape, SavedShape, SnapshotShape, TransferShape
 from intermezzo.client.workspace_models import (
     ConditionShape,
     LayerShape,
@@ -88,6 +88,10 @@ def snapshot(found: Snapshot) -> SnapshotShape:
         verified_at=manifest.verified_at,
         damage=manifest.damage,
         outlook=OutlookShape.maybe(found.outlook),
+        places=manifest.places,
+        stored_in=manifest.stored_in,
+        encrypted=manifest.encrypted_bytes > 0,
+        transfer=TransferShape.maybe(found.transfer),
     )
 
 
