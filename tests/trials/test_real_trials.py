@@ -49,4 +49,4 @@ def test_a_session_comes_back_under_an_edited_kind_and_an_old_snapshot_expires(p
     assert (session["value_kept"], session["same_pid"], session["record_kept"]) == (True, True, True)
     assert (expiry["gone"], expiry["others_kept"], expiry["newest_restored"]) == (True, True, True)
     assert expiry["bytes_freed"] > 50_000_000
-    assert report["looked_at"] == "not looked at: Intermezzo is not running here"
+    assert report["not_looked"] == "Intermezzo is not running here"

@@ -102,7 +102,7 @@ class Announcement(Part):
 class ReleaseReport(Part):
     """Everything that one release check found. `passed` only if the outcome is `restored` and `shortcomings` is empty.
 
-    `looked_at` says whether the installation that people use was asked for `losing`, else why not.
+    `losing` is of the installation that people use; `not_looked` is why it was not asked, empty where it was.
     """
 
     passed: bool
@@ -115,7 +115,7 @@ class ReleaseReport(Part):
     files_back: FilesBack | None = None
     expiry: Expiry
     losing: tuple[Losing, ...] = ()
-    looked_at: str = ""
+    not_looked: str = ""
     announcement: Announcement
     began_at: int
     ended_at: int

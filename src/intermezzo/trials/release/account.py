@@ -34,7 +34,7 @@ def report(found: Findings, announcement: Announcement) -> ReleaseReport:
         files_back=_files_back(found),
         expiry=expiry,
         losing=tuple(found.losing),
-        looked_at=found.looked_at,
+        not_looked=found.not_looked,
         announcement=announcement,
         began_at=found.began_at,
         ended_at=found.ended_at,

@@ -55,6 +55,6 @@ class Findings:
     read: Ran | None = None
     expired: Expired | None = None
     losing: list[Losing] = field(default_factory=list)
-    looked_at: str = ""
+    not_looked: str = ""
     problem: str = ""
     hint: str = ""

@@ -26,7 +26,7 @@ def show(report: ReleaseReport, console: Console) -> None:
 def _facts(report: ReleaseReport) -> list[tuple[str, str]]:
     session, expiry = report.session, report.expiry
     losing = [f"{each.namespace}/{each.name} of {each.owner}: {each.why}" for each in report.losing]
-    nobody = "nobody's" if report.looked_at == "looked at" else report.looked_at
+    nobody = f"not looked at: {report.not_looked}" if report.not_looked else "nobody's"
     return [
         ("old", _edition(report.old)),
         ("new", _edition(report.new)),

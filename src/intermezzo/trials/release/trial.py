@@ -5,7 +5,7 @@ from pathlib import Path
 
 from intermezzo.client import Intermezzo
 from intermezzo.config.settings import Settings
-from intermezzo.domain.errors import IntermezzoError, InvalidInput, Unreachable
+from intermezzo.domain.errors import Forbidden, IntermezzoError, InvalidInput, Unreachable
 from intermezzo.domain.notice import ANNOUNCEMENT_LENGTH
 from intermezzo.reports import announcement, release_page
 from intermezzo.reports.release import Announcement, Outcome, ReleaseReport
@@ -73,26 +73,29 @@ def _complete(change: Change, here: Intermezzo | None) -> Change:
     if change.old.conditions:
         return change
     names = [kind.name for kind in change.new.kinds] or [change.tested]
-    if here is None:
-        return replace(change, old=replace(change.old, source="as shipped"))
-    return replace(change, old=edition.standing(here, names, change.old.engine))
+    try:
+        if here is not None:
+            return replace(change, old=edition.standing(here, names, change.old.engine))
+    except Forbidden as forbidden:
+        shipped = f"as shipped, since those that hold here may not be read: {forbidden.message}"
+        return replace(change, old=replace(change.old, source=shipped))
+    return replace(change, old=replace(change.old, source="as shipped"))
 
 
 def _look(found: Findings, here: Intermezzo | None, voice: Voice) -> None:
     """Whose sessions would become unusable where people work."""
     voice.step("6  Whose sessions would become unusable here")
     if here is None:
-        found.looked_at = "not looked at: Intermezzo is not running here"
+        found.not_looked = "Intermezzo is not running here"
     else:
         changes_engine = found.change.new.engine != found.change.old.engine
         engine = found.new_node.engine if found.new_node and changes_engine else None
         try:
             found.losing = losing(here, found.change.new, engine)
-            found.looked_at = "looked at"
         except IntermezzoError as error:
-            found.looked_at = f"not looked at: {error.message}"
+            found.not_looked = error.message.rstrip(".")
     named = "; ".join(f"{each.namespace}/{each.name} of {each.owner}" for each in found.losing)
-    voice.say(f"{found.looked_at}: {named or 'nobody'}" if found.looked_at == "looked at" else found.looked_at)
+    voice.say(f"Not looked at: {found.not_looked}." if found.not_looked else named or "Nobody's.")
 
 
 def _announcement(
