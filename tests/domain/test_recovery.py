@@ -17,6 +17,7 @@ from intermezzo.domain.workspace import (
     Condition,
     Operation,
     OperationKind,
+    Origin,
     Phase,
     Workspace,
     WorkspaceKey,
@@ -120,6 +121,7 @@ def test_names_are_one_word_of_the_command_line() -> None:
     assert all("'red/a b'\"'\"'c'" in way.typed for way in ways(odd, Saved(NEWEST, True)).values())
 
 
+UNMADE = Origin("o", WorkspaceKey("red", "original"), "s1", "v0")
 CONDITIONS = st.sampled_from(
     [
         None,
@@ -150,11 +152,16 @@ SAVED = st.builds(
     CONDITIONS,
     st.none() | MANIFESTS,
     st.none() | st.lists(SAVED, max_size=3, unique_by=lambda saved: saved.manifest.id).map(tuple),
+    st.sampled_from([None, UNMADE, replace(UNMADE, forked_at=1)]),
 )
 def test_whatever_is_known_no_way_that_is_open_would_be_refused(
-    phase: Phase, condition: Condition | None, snapshot: Manifest | None, saved: tuple[Saved, ...] | None
+    phase: Phase,
+    condition: Condition | None,
+    snapshot: Manifest | None,
+    saved: tuple[Saved, ...] | None,
+    origin: Origin | None,
 ) -> None:
-    record = workspace(phase=phase, condition=condition, snapshot=snapshot)
+    record = workspace(phase=phase, condition=condition, snapshot=snapshot, origin=origin)
     found = ways_back(record, Known(saved))
     assert [each.way for each in found] == list(Way)
     there = {each.manifest.id: each for each in saved or ()}
@@ -165,7 +172,8 @@ def test_whatever_is_known_no_way_that_is_open_would_be_refused(
         if not each.possible:
             continue
         assert each.command is None or each.command in ALLOWED[phase]
-        if each.command is Command.RESUME:
+        assert not record.unmade or each.command is Command.RESUME or phase is Phase.RUNNING
+        if each.command is Command.RESUME and not record.unmade:
             assert each.snapshot is not None
             source = there[each.snapshot.id]
             assert not source.deleting

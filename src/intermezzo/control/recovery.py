@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
+from intermezzo.archives import readme
 from intermezzo.control.checkpoints import Checkpoints
 from intermezzo.control.context import Context
 from intermezzo.control.storage.snapshots import Snapshot, Snapshots
 from intermezzo.domain.errors import Conflict, InvalidInput, Unreachable
-from intermezzo.domain.export import Export, ExportRequest, folder_of, readme
+from intermezzo.domain.export import Export, ExportRequest, folder_of
 from intermezzo.domain.home_record import HomeRecord
 from intermezzo.domain.recovery import MOVING, Known, Saved, WayBack, moves, ways_back
 from intermezzo.domain.snapshot import SnapshotState

@@ -80,6 +80,7 @@ class WayBack:
 
 SESSION = "The live session as it was paused: variables, threads, open files, models in memory. The files stay."
 OLDER_SESSION = "The live session of another pause. The files stay as they are now."
+FORK = "The fork, made anew from the original's snapshot and files."
 STARTED = "Everything in the home, installed packages included."
 NO_CHECKPOINT = "No application checkpoint is known: what the notebook computed is computed again."
 COPY = "One archive for any machine: the home, the notebooks with their saved outputs, and the exact list of packages."
@@ -97,6 +98,7 @@ SILENT = Bar("The node does not answer.", "Wait until it does, or have the node 
 NOTHING_FAILED = Bar("A session runs, and nothing failed that could be tried again.", "")
 RUNS = "A session runs now, and two of one workspace are never run at once."
 NO_OTHER = Bar("There is no other snapshot.", "Pins and a larger `snapshots.keep` keep more of them.")
+UNMADE = Bar("It is a fork that has not come to be: it has no files yet.", "Try the fork again, or delete it.")
 LEAVING = Bar("It is being deleted.", "")
 
 
@@ -136,6 +138,9 @@ def _offered(workspace: Workspace, ways: Sequence[WayBack]) -> Iterator[WayBack]
 
 def _retry(workspace: Workspace, known: Known) -> WayBack:
     name = workspace.key.typed
+    if workspace.unmade is not None:
+        again = WayBack(Way.RETRY, reasons.RETRY, FORK, NOTHING, f"intermezzo resume {name}", Command.RESUME)
+        return _barred(again, _closed(workspace, Command.RESUME))
     failed = workspace.condition.reason if workspace.condition else ""
     if workspace.phase is Phase.RUNNING and failed == reasons.PAUSE_FAILED:
         return WayBack(Way.RETRY, reasons.RETRY, GOES_ON, NOTHING, f"intermezzo pause {name}", Command.PAUSE)
@@ -190,14 +195,14 @@ def _fresh(workspace: Workspace, known: Known) -> WayBack:
         f"intermezzo restart {workspace.key.typed} --fresh",
         Command.RESTART,
     )
-    return _barred(found, _closed(workspace, Command.RESTART))
+    return _barred(found, UNMADE if workspace.unmade else _closed(workspace, Command.RESTART))
 
 
 def _export(workspace: Workspace, known: Known) -> WayBack:
     loses = MOVING if moves(workspace.phase) else NOT_LIVE
     found = WayBack(Way.EXPORT, reasons.EXPORT, COPY, loses, f"intermezzo export {workspace.key.typed}")
     gone = LEAVING if workspace.phase is Phase.DELETING else OPEN
-    return _barred(found, gone, SILENT if known.saved is None else OPEN)
+    return _barred(found, gone, UNMADE if workspace.unmade else OPEN, SILENT if known.saved is None else OPEN)
 
 
 def _from_files(known: Known) -> str:
@@ -224,7 +229,7 @@ def _why_not(saved: Saved) -> Bar:
     if saved.compatible is False:
         prevents = [difference for difference in saved.differences if difference.prevents]
         what = "; ".join(difference.message for difference in prevents) or "no node would take it"
-        return Bar(f"The snapshot {saved.manifest.id} fits no node now: {what}.", mends([prevents]))
+        return Bar(f"The snapshot {saved.manifest.id} cannot be resumed now: {what}.", mends([prevents]))
     return OPEN
 
 

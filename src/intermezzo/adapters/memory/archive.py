@@ -5,6 +5,7 @@ import tarfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 from io import BytesIO
 
+from intermezzo.archives import inventory, package_list, requirements
 from intermezzo.domain.export import (
     HOME,
     MANIFEST,
@@ -14,9 +15,6 @@ from intermezzo.domain.export import (
     SUMS,
     ExportRequest,
     PackageList,
-    inventory,
-    package_list,
-    requirements,
     sums_line,
 )
 

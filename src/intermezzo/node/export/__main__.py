@@ -12,6 +12,7 @@ import tempfile
 import time
 from typing import Any
 
+from intermezzo.archives import package_list, requirements
 from intermezzo.domain.export import (
     HOME,
     MANIFEST,
@@ -21,8 +22,6 @@ from intermezzo.domain.export import (
     SUMS,
     Package,
     PackageList,
-    package_list,
-    requirements,
 )
 from intermezzo.node.export.account import Account
 from intermezzo.node.export.archive import Archive

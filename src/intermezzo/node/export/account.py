@@ -9,7 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from intermezzo.domain.export import inventory, sums_line
+from intermezzo.archives import inventory
+from intermezzo.domain.export import sums_line
 
 MOST_TOLD = 1000
 PIECE = 1 << 20

@@ -113,4 +113,4 @@ async def _why(process: asyncio.subprocess.Process) -> str:
         process.kill()
     assert process.stderr is not None
     last = (await process.stderr.read()).decode(errors="replace").strip().rsplit("\n", 1)[-1]
-    return f"{CUT_OFF}: {last}" if last else CUT_OFF
+    return f"the archive could not be finished: {last}" if last else CUT_OFF
