@@ -3,8 +3,9 @@ SHELL := /bin/sh
 PYTHON ?= python3
 BIN := .venv/bin
 INTERMEZZO := $(BIN)/intermezzo
+HARNESS := tests/crash tests/node/test_every_step.py tests/e2e/test_every_step.py
 
-.PHONY: help setup up vscode trial test lint bench clean
+.PHONY: help setup up vscode trial test crash cycles lint bench clean
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
@@ -22,7 +23,15 @@ vscode: setup ## prepare VS Code for workspaces of the kind vscode (idempotent)
 
 test: setup ## all tests; results in build/junit.xml
 	@mkdir -p build
-	$(BIN)/pytest -n 2 --no-loadscope-reorder --junitxml=build/junit.xml $(ARGS)
+	$(BIN)/pytest -n 3 --no-loadscope-reorder --junitxml=build/junit.xml $(ARGS)
+
+crash: setup ## kill every process at every step of every operation; figures in build/crash.json
+	rm -rf build/crash
+	$(BIN)/pytest -q $(HARNESS) $(ARGS)
+	$(BIN)/python scripts/crash-figures
+
+cycles: setup ## a hundred pauses and resumes of one growing session; figures in build/cycles.json
+	INTERMEZZO_CYCLES=$${INTERMEZZO_CYCLES:-100} $(BIN)/pytest -q tests/e2e/test_cycles.py $(ARGS)
 
 lint: setup ## style, types and layering
 	$(BIN)/ruff format --check .

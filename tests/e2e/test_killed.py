@@ -1,6 +1,8 @@
 """A process of Intermezzo is killed with -9 at the worst moment: what ran runs on, what was asked comes to an end."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -26,11 +28,14 @@ def at_step(client: Intermezzo, workspace: str, step: str) -> bool:
     return progress is not None and progress.step == step
 
 
-def test_fr05_the_control_plane_is_killed_while_one_pauses_and_one_resumes(
+AWAY_S = 10.0
+
+
+def test_fr05_the_control_plane_is_killed_while_one_pauses_and_one_resumes_and_its_node_is_away(
     shared: Installation, new_name: Callable[..., str], engine_moods: Moods
 ) -> None:
-    running, pausing, resuming = new_name(), new_name(), new_name()
-    started = shared.start_all([running, pausing, resuming], "small")
+    *running, pausing, resuming = (new_name() for _ in range(5))
+    started = shared.start_all([*running, pausing, resuming], "small")
     uids = {name: found.uid for name, found in started.items()}
     told = {name: remembering(shared, name) for name in uids}
     shared.pause(resuming)
@@ -41,24 +46,48 @@ def test_fr05_the_control_plane_is_killed_while_one_pauses_and_one_resumes(
         client.resume(resuming)
         until(lambda: at_step(client, pausing, "saving") and at_step(client, resuming, "restoring"), "both at work")
 
-    shared.kill("control plane")
-    engine_moods.mend()
+    killed_at = time.time_ns() // 1_000_000
+    with node_away(shared):
+        shared.kill("control plane")
+        engine_moods.mend()
+        time.sleep(AWAY_S)
     until(lambda: answers(shared), "the control plane is back")
     settled = {name: shared.settled(name) for name in uids}
     assert {name: found.phase for name, found in settled.items()} == {
-        running: Phase.RUNNING,
+        **dict.fromkeys(running, Phase.RUNNING),
         pausing: Phase.PAUSED,
         resuming: Phase.RUNNING,
     }
-    assert shared.footprint.sandboxes() == {uids[running]: 1, uids[resuming]: 1}
-    assert held_by(shared) == {f"default/{running}", f"default/{resuming}"}
+    up = [*running, resuming]
+    assert shared.footprint.sandboxes() == {uids[name]: 1 for name in up}
+    assert held_by(shared) == {f"default/{name}" for name in up}
     continuity = settled[resuming].continuity
     assert continuity
     assert continuity.verdict is Verdict.RESTORED
     assert [shared.events(pausing).count(event) for event in ("pause_asked", "capacity_freed", "paused")] == [1, 1, 1]
     assert [shared.events(resuming).count(event) for event in ("resume_asked", "proven", "resumed")] == [1, 1, 1]
+    with shared.client as client:
+        for name in up:
+            until(lambda name=name: decided_since(client, name, killed_at), f"the idle rule has looked at {name}", 0.2)  # type: ignore[misc]
     shared.resume(pausing)
     assert {name: shared.cell(name, TELL).text for name in uids} == told
+
+
+@contextmanager
+def node_away(installation: Installation) -> Iterator[None]:
+    """The control plane's only way to its node, cut meanwhile: who connects finds nothing there."""
+    socket = installation.data_dir / "run" / "node.sock"
+    aside = socket.with_name("node.away")
+    socket.rename(aside)
+    try:
+        yield
+    finally:
+        aside.rename(socket)
+
+
+def decided_since(client: Intermezzo, name: str, at: int) -> bool:
+    decision = client.idle.activity(name).decision
+    return decision is not None and decision.at > at
 
 
 def test_fr05_the_node_agent_is_killed_during_a_pause(
