@@ -15,6 +15,7 @@ from intermezzo.reports.contention import ContentionReport, Look, Returning
 from intermezzo.trials.contention import trial
 from intermezzo.trials.contention.account import most_held, overtaken
 from intermezzo.trials.voice import Voice
+from trials.reading import stands_alone
 from trials.simulated import GPU, ground
 
 WORK_S = 0.1
@@ -40,6 +41,7 @@ def test_everybody_is_served_in_order_and_nothing_is_oversold(tmp_path: Path) ->
     assert {each.told[0].position for each in waited} >= {1, 2}
     assert written["returning"][0]["waited_s"] >= 0
     page = (tmp_path / "report.html").read_text()
+    stands_alone(page)
     assert page.count("<rect") == len(report.waits) + len(report.holds) - 1  # but the one who was early
     assert "6 people, 3 places" in page
 

@@ -7,6 +7,7 @@ from intermezzo.domain.orders import Problem
 from intermezzo.reports.failure import FailureReport
 from intermezzo.trials.failure import trial
 from intermezzo.trials.voice import Voice
+from trials.reading import stands_alone
 from trials.simulated import SimulatedGround, ground
 
 WATCH_S = 0.2
@@ -33,6 +34,7 @@ def test_it_waits_and_says_why_and_comes_back_when_it_can(tmp_path: Path) -> Non
     assert (report.back.verdict, report.back.value_kept) == ("restored", True)
     assert [len(stored.on_disk) for stored in report.stored] == [1, 2, 0]
     page = (tmp_path / "report.html").read_text()
+    stands_alone(page)
     assert "One clear state, no restore" in page
     assert "no node with" in page
 

@@ -19,6 +19,7 @@ from intermezzo.trials.release import trial
 from intermezzo.trials.release.concerned import losing
 from intermezzo.trials.release.edition import Change, Edition, of_file
 from intermezzo.trials.voice import Voice
+from trials.reading import stands_alone
 from trials.simulated import SimulatedGround, ground
 
 WATCH_S = 0.2
@@ -63,7 +64,9 @@ def test_a_kind_that_changes_nothing_of_a_session_restores_it(place: SimulatedGr
     assert (expiry.gone, expiry.others_kept, expiry.newest_restored) == (True, True, True)
     assert expiry.bytes_freed == sum(expiry.stored[0].listed.values()) - expiry_rest(report)
     assert "comes back as it was" in (tmp_path / "out" / "announcement.en.txt").read_text()
-    assert "Restored: the session came back" in (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text()
+    stands_alone(page)
+    assert "Restored: the session came back" in page
 
 
 def expiry_rest(report: ReleaseReport) -> int:
