@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from intermezzo.domain.orders import Endpoint
+from intermezzo.guest.home import LIBRARY
 from intermezzo.ports.session import Access
 
 TOKEN = "a-token-for-tests"
@@ -90,6 +91,7 @@ def serve() -> Iterator[Lab]:
     config.chmod(0o600)
     environment = {
         "EXPERIMENT_SECONDS": "1",
+        "PYTHONPATH": str(LIBRARY),
         "HOME": str(root),
         "IPYTHONDIR": str(root / "ipython"),
         "JUPYTER_RUNTIME_DIR": str(root / "run"),

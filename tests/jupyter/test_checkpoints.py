@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from intermezzo.adapters.jupyter.session import JupyterSession
-from intermezzo.guest import home, keepers
+from intermezzo.guest import keepers
 from jupyter.lab import Lab
 from jupyter.steps import begun, collect, file_appears, run, waits_for
 
@@ -21,11 +21,10 @@ def sockets(tmp_path: Path) -> Path:
 
 
 def keeper(tmp_path: Path) -> str:
-    """What a notebook begins with; the folder on the path is what a sandbox has there."""
+    """What a notebook begins with."""
     return f"""
-import os, sys, threading
+import os, threading
 os.environ["XDG_RUNTIME_DIR"] = {str(tmp_path / "run")!r}
-sys.path.append({str(home.LIBRARY)!r})
 from intermezzo.checkpoint import Keeper, latest
 state, threads = {{"half": 0, "other_half": 0}}, []
 def whole():

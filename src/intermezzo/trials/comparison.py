@@ -2,6 +2,7 @@
 
 from intermezzo.domain.continuity import Verdict
 from intermezzo.reports.trial import Answer, Timings, Way
+from intermezzo.trials.checkpoints import checkpoints
 from intermezzo.trials.findings import Findings
 
 IDENTITY = frozenset({"pid", "nonce"})
@@ -62,16 +63,16 @@ def _failed_resume(found: Findings) -> Way:
 
 
 def _recovery(found: Findings, timings: Timings, cold: Answer | None, answer: Answer) -> Way:
-    checkpoints = [file.path for file in found.files_before if file.checkpoint]
+    saved = checkpoints(found.before, found.files_before)
     same, other = agreement(cold, answer, MEASURED | IDENTITY)
     identity = _new_nonce(cold, answer)
     failed = () if answer.ran else (f"the next cell did not run: {answer.problem}",)
     return Way(
         name="recovery from files",
-        explanation=_RECOVERY if checkpoints else _RECOVERY_WITHOUT,
+        explanation=_RECOVERY if saved else _RECOVERY_WITHOUT,
         seconds=timings.recovery_from_files,
         answer=answer,
-        came_back=("the files of home", *(f"checkpoint {path}" for path in checkpoints), *same),
+        came_back=("the files of home", *(f"checkpoint {each}" for each in saved), *same),
         missing=(
             "the process and what was only in its memory",
             *(identity if cold and cold.values else ()),

@@ -4,6 +4,7 @@ from intermezzo.domain.continuity import Verdict
 from intermezzo.domain.cycles import Cycle
 from intermezzo.reports.figures import seconds, size
 from intermezzo.reports.trial import StateLayer
+from intermezzo.trials.checkpoints import checkpoints
 from intermezzo.trials.findings import Findings
 
 
@@ -32,10 +33,10 @@ def _files(found: Findings, files_equal: bool) -> str:
 
 
 def _checkpoint(found: Findings) -> str:
-    checkpoints = [file for file in found.files_before if file.checkpoint]
-    if not checkpoints:
+    saved = checkpoints(found.before, found.files_before)
+    if not saved:
         return "The notebook saved none that could be recognised by its name."
-    return ", ".join(f"{file.path} ({size(file.bytes)})" for file in checkpoints)
+    return ", ".join(f"{each}, {size(each.bytes)}" for each in saved)
 
 
 def _snapshot(found: Findings, cycle: Cycle | None) -> str:

@@ -14,6 +14,7 @@ from intermezzo.reports.figures import compute, seconds, size
 from intermezzo.reports.trial import StoredFile, Waiting
 from intermezzo.trials.amounts import labelled
 from intermezzo.trials.cells import Ran, follow
+from intermezzo.trials.checkpoints import checkpoints
 from intermezzo.trials.files import listing
 from intermezzo.trials.findings import Findings
 from intermezzo.trials.notebook import Notebook
@@ -78,10 +79,10 @@ class Story:
         found.home_before = self._client.home(FIRST)
         self._voice.say(f"Holds {compute(labelled(found.before.demand, found.node))} on {found.before.node}.")
         self._voice.say(f"Home: {found.home_before.files} files, {size(found.home_before.bytes)}.")
-        checkpoints = [file for file in found.files_before if file.checkpoint]
-        for file in checkpoints:
-            self._voice.say(f"Application checkpoint: {file.path}, {size(file.bytes)}.")
-        if not checkpoints:
+        saved = checkpoints(found.before, found.files_before)
+        for each in saved:
+            self._voice.say(f"Application checkpoint: {each}, {size(each.bytes)}.")
+        if not saved:
             self._voice.say("No application checkpoint: a recovery from files runs everything again.")
 
     def _queue(self) -> None:
