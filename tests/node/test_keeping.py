@@ -126,6 +126,9 @@ def test_it_is_sent_and_is_then_in_both_places(machine: Machine) -> None:
     found = machine.now()
     assert (found.places, found.stored_in) == ((Place.NODE, Place.STORE), URL)
     assert keeper.depot(URL).complete("ws") == ["one"]
+    deposit = keeper.depot(URL).find("ws", "one")
+    assert deposit and deposit.manifest.files == found.files
+    assert (deposit.manifest.checksums, deposit.manifest.held) == ({}, ())
     assert not keeper.is_due(found)
     assert keeper.transfers("ws") == ()
     machine.store.sent.clear()

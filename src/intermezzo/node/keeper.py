@@ -156,7 +156,8 @@ class Keeper:
             # Whoever deletes it must know where to look, from before the first byte has gone.
             manifest = self.snapshots.amend(uid, manifest.id, stored_in=url)
             folder, sizes = self.form(manifest)
-            sent = replace(manifest, stored_at=_now())
+            # Names of a user's files, and what would show that a content is a certain one, are for this node alone.
+            sent = replace(manifest, stored_at=_now(), held=(), checksums={})
             self.depot(url).send(sent, folder, sizes, meter, cancelled)
             self.snapshots.amend(uid, manifest.id, stored_at=sent.stored_at)
 
