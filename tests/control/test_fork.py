@@ -36,8 +36,8 @@ async def paused(world: World, x: int = 42) -> Workspace:
     return await world.get("exp")
 
 
-async def forked(world: World, key: WorkspaceKey = ONE, by: str = "ada", **choice: str) -> Workspace:
-    await world.plane.fork(EXP, key, by, by, **choice)
+async def forked(world: World, key: WorkspaceKey = ONE) -> Workspace:
+    await world.plane.fork(EXP, key, "ada", "ada")
     await world.settle()
     return await world.get(key.name)
 

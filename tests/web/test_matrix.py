@@ -76,6 +76,7 @@ TABLE: dict[str, tuple[str, ...]] = {
     f"DELETE {WORKSPACE}": CHANGE,
     f"POST {WORKSPACE}/pause": CHANGE,
     f"POST {WORKSPACE}/resume": CHANGE,
+    f"POST {WORKSPACE}/forks": CONNECT,
     f"POST {WORKSPACE}/restart": CHANGE,
     f"GET {WORKSPACE}/continuity": SEE,
     f"GET {WORKSPACE}/logs": SEE,

@@ -48,6 +48,22 @@ def report_resume(session: Session, found: WorkspaceDetail | None, operation: Op
     return Exit.FAILED
 
 
+def report_fork(session: Session, found: WorkspaceDetail | None, operation: OperationShape) -> Exit:
+    """A fork has ended: there, with the proof that it is itself, or nothing of it."""
+    present = _present(found)
+    session.output.data(present)
+    continuity = present.continuity
+    if present.phase is not Phase.RUNNING or continuity is None or continuity.verdict is not Verdict.FORKED:
+        return not_up(session, present)
+    took = duration(present.phase_since - operation.asked_at)
+    of = f" of {present.origin.namespace}/{present.origin.name}" if present.origin else ""
+    session.output.say(f"{present.symbol} ready: a fork{of}, with an identity of its own, after {took}.")
+    for line in continuity.evidence:
+        session.output.say(f"  - {line}")
+    session.output.say(f"Open it with `intermezzo open {typed(present)}`.")
+    return Exit.OK
+
+
 def report_pause(session: Session, before: WorkspaceDetail, found: WorkspaceDetail | None, asked_at: int) -> Exit:
     """A pause has ended: what came free and what stays stored, or that the session runs on and why."""
     present = _present(found)

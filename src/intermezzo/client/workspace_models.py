@@ -44,6 +44,16 @@ class ConditionShape(Shape):
     detail: str = ""
 
 
+class OriginShape(Shape):
+    """What a fork was made of: a snapshot of another workspace. `forked_at` is when it came to be, 0 until then."""
+
+    workspace_uid: str
+    namespace: str
+    name: str
+    snapshot_id: str
+    forked_at: int = 0
+
+
 class ReservationShape(Shape):
     """Capacity held on a node."""
 
@@ -73,7 +83,8 @@ class QueueShape(Shape):
 
 
 class WorkspaceShape(Shape):
-    """A workspace as a list shows it. `state` is the one plain word; `commands` is what it allows now."""
+    """A workspace as a list shows it. `state` is the one plain word; `commands` is what it allows now; `origin` is
+    there for a fork only."""
 
     uid: str
     namespace: str
@@ -96,6 +107,7 @@ class WorkspaceShape(Shape):
     reservation: ReservationShape | None = None
     snapshot: SavedShape | None = None
     continuity: ContinuityShape | None = None
+    origin: OriginShape | None = None
     commands: tuple[Command, ...] = ()
 
 

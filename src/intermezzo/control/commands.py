@@ -94,16 +94,24 @@ class Commands:
         return stored
 
     async def fork(
-        self, key: WorkspaceKey, new: WorkspaceKey, owner: str, by: str, snapshot_id: str = "", pod: str = ""
+        self,
+        key: WorkspaceKey,
+        new: WorkspaceKey,
+        owner: str,
+        by: str,
+        snapshot_id: str = "",
+        pod: str = "",
+        accepted: Acceptance = Acceptance.NOTHING,
     ) -> Workspace:
         """Record a new workspace `new` and make it a fork of `key`: that one's saved session, the newest unless one is
         named, and a copy of its files, under an identity of its own.
 
         Raises `AlreadyExists`, `InvalidInput` or `Refused` as `create` does, `Conflict` where there is no snapshot that
-        can be used, and `NotFound` for one that is not there.
+        can be used, `FilesChanged` where files that the session holds open are not what they were, unless that is
+        accepted, and `NotFound` for a snapshot that is not there.
         """
         original = await self._context.store.get(key)
-        fork = await forked(self._context, original, new, owner, by, snapshot_id, pod)
+        fork = await forked(self._context, original, new, owner, by, snapshot_id, pod, accepted)
         now = self._context.clock.now()
         of = {"uid": original.uid, "namespace": original.key.namespace, "name": original.key.name}
         because = {"fork_of": of, "snapshot_id": fork.operation.snapshot_id if fork.operation else ""}
@@ -204,7 +212,7 @@ class Commands:
 
     async def _resumed(self, workspace: Workspace, by: str, snapshot_id: str, accepted: Acceptance) -> Workspace:
         if workspace.unmade is not None:
-            return await self._forked_again(workspace, by)
+            return await self._forked_again(workspace, by, accepted)
         snapshot = await chosen(self._context, workspace, snapshot_id)
         if snapshot is None:
             return await self._restarted(workspace, by)
@@ -215,13 +223,14 @@ class Commands:
         operation = replace(begun.operation, snapshot_id=snapshot.id, snapshot=snapshot, accepted=accepted)
         return begun.with_(operation=operation)
 
-    async def _forked_again(self, workspace: Workspace, by: str) -> Workspace:
+    async def _forked_again(self, workspace: Workspace, by: str, accepted: Acceptance) -> Workspace:
         assert workspace.unmade is not None
-        snapshot = await snapshot_again(self._context, workspace, workspace.unmade)
+        snapshot = await snapshot_again(self._context, workspace, workspace.unmade, accepted)
         await admit(self._context, workspace)
         begun = self._begun(workspace, OperationKind.FORK, by, Phase.QUEUED)
         assert begun.operation is not None
-        return begun.with_(operation=replace(begun.operation, snapshot_id=snapshot.id, snapshot=snapshot))
+        operation = replace(begun.operation, snapshot_id=snapshot.id, snapshot=snapshot, accepted=accepted)
+        return begun.with_(operation=operation)
 
     async def _restarted(self, workspace: Workspace, by: str) -> Workspace:
         if workspace.unmade is not None:

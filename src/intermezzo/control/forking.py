@@ -8,7 +8,9 @@ from dataclasses import replace
 from intermezzo.control.conditions.offering import kind_in
 from intermezzo.control.context import Context, new_id
 from intermezzo.control.storage.snapshots import chosen
+from intermezzo.control.storage.soundness import require_sound
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, Refused
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.kind import Choice
 from intermezzo.domain.names import check_names
 from intermezzo.domain.offers import require_allowed
@@ -18,10 +20,18 @@ from intermezzo.domain.workspace import Operation, OperationKind, Origin, Phase,
 
 
 async def forked(
-    context: Context, original: Workspace, key: WorkspaceKey, owner: str, by: str, snapshot_id: str, pod: str
+    context: Context,
+    original: Workspace,
+    key: WorkspaceKey,
+    owner: str,
+    by: str,
+    snapshot_id: str,
+    pod: str,
+    accepted: Acceptance,
 ) -> Workspace:
     """The record of a fork of `original` under `key`, of its snapshot of that id (the newest if empty) and in that size
-    (the original's if empty). Raises `InvalidInput`, `Refused`, `NotFound` or `Conflict` where none can be made."""
+    (the original's if empty). Raises `InvalidInput`, `Refused`, `NotFound`, `FilesChanged` or `Conflict` where none can
+    be made."""
     check_names(key.namespace, key.name)
     if original.phase is Phase.DELETING:
         raise Conflict(f"{original.key} is being deleted")
@@ -39,10 +49,20 @@ async def forked(
         )
     _require_provable(original, snapshot)
     _require_same_data(original, key)
+    again = f"`intermezzo fork {original.key.typed} {key.typed} --snapshot {snapshot.id} --accept-changed-files`"
+    await require_sound(context, original, snapshot, accepted, again)
     size = await _size(context, original, key, pod)
     now, nodes = context.clock.now(), await context.cluster.nodes()
     operation = Operation(
-        new_id(), OperationKind.FORK, 1, by, now, Phase.QUEUED, snapshot_id=snapshot.id, snapshot=snapshot
+        new_id(),
+        OperationKind.FORK,
+        1,
+        by,
+        now,
+        Phase.QUEUED,
+        snapshot_id=snapshot.id,
+        snapshot=snapshot,
+        accepted=accepted,
     )
     return Workspace(
         uid=new_id(),
@@ -62,8 +82,9 @@ async def forked(
     )
 
 
-async def snapshot_again(context: Context, fork: Workspace, origin: Origin) -> Manifest:
-    """The snapshot that a fork which did not come to be is tried from again. Raises `Conflict` if that is not there."""
+async def snapshot_again(context: Context, fork: Workspace, origin: Origin, accepted: Acceptance) -> Manifest:
+    """The snapshot that a fork which did not come to be is tried from again. Raises `Conflict` if that is not there,
+    and `FilesChanged` as for a first one."""
     original = await context.store.find(origin.workspace_uid)
     if original is None:
         raise Conflict(
@@ -78,6 +99,8 @@ async def snapshot_again(context: Context, fork: Workspace, origin: Origin) -> M
             f"Delete it, and fork another one: `intermezzo snapshots list {origin.key.typed}`.",
         ) from error
     assert snapshot is not None
+    again = f"`intermezzo resume {fork.key.typed} --accept-changed-files`"
+    await require_sound(context, original, snapshot, accepted, again)
     return snapshot
 
 

@@ -17,6 +17,7 @@ from intermezzo.web.api import (
     checkpoints,
     credentials,
     documents,
+    forks,
     installation,
     namespaces,
     notices,
@@ -86,6 +87,7 @@ def create_api(
     app.include_router(storage.router, prefix=PREFIX)
     app.include_router(checkpoints.router, prefix=PREFIX)
     app.include_router(recovery.router, prefix=PREFIX)
+    app.include_router(forks.router, prefix=PREFIX)
     app.include_router(kubeflow.router)
     app.include_router(door.router)
     app.include_router(pages.router)

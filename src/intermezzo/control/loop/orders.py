@@ -65,9 +65,8 @@ def make_order(context: Context, workspace: Workspace, kind: OrderKind) -> Order
             assert operation is not None and workspace.origin is not None
             spec = sandbox_spec(context, workspace, context.blueprint(workspace))
             origin = workspace.origin
-            return ForkOrder(
-                uid, token, operation_id, origin.workspace_uid, origin.volume_id, operation.snapshot_id, spec, node
-            )
+            whose = origin.workspace_uid, origin.volume_id, operation.snapshot_id
+            return ForkOrder(uid, token, operation_id, *whose, spec, node, operation.accepted)
         case "pause":
             assert operation is not None
             return PauseOrder(uid, token, operation_id, operation.snapshot_id)

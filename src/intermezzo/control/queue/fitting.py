@@ -56,7 +56,7 @@ class Fitting:
         if not snapshot.held:
             return []
         try:
-            return changes(await self._context.cluster.examine(workspace.uid, snapshot.id))
+            return changes(await self._context.cluster.examine(snapshot.workspace_uid, snapshot.id))
         except NotFound:
             return []
 

@@ -11,7 +11,9 @@ from intermezzo.domain.snapshot import Manifest, newest_first
 from intermezzo.domain.workspace import Workspace
 
 
-async def require_sound(context: Context, workspace: Workspace, snapshot: Manifest, accepted: Acceptance) -> None:
+async def require_sound(
+    context: Context, workspace: Workspace, snapshot: Manifest, accepted: Acceptance, again: str = ""
+) -> None:
     """Raises `Conflict` where it is damaged, and `FilesChanged` where files that its session holds open are not what
     they were, unless that is accepted. A node that is silent, or has lost it meanwhile, says so later by itself."""
     try:
@@ -25,6 +27,6 @@ async def require_sound(context: Context, workspace: Workspace, snapshot: Manife
         raise Conflict(message, instead(workspace, usable, snapshot.id))
     if found.changed and accepted is not Acceptance.CHANGED_FILES:
         named = "" if workspace.snapshot and workspace.snapshot.id == snapshot.id else f" --snapshot {snapshot.id}"
-        again = f"`intermezzo resume {workspace.key.typed}{named} --accept-changed-files`"
-        hint = f"Put them back, or resume all the same: {again}. {instead(workspace, usable, snapshot.id)}"
+        accepting = again or f"`intermezzo resume {workspace.key.typed}{named} --accept-changed-files`"
+        hint = f"Put them back, or resume all the same: {accepting}. {instead(workspace, usable, snapshot.id)}"
         raise FilesChanged(told(found.changed), hint)

@@ -10,6 +10,7 @@ from intermezzo.client.snapshot_models import DifferenceShape, OutlookShape, Sav
 from intermezzo.client.workspace_models import (
     ConditionShape,
     LayerShape,
+    OriginShape,
     QueueShape,
     ReservationShape,
     SpecShape,
@@ -23,7 +24,7 @@ from intermezzo.domain.errors import Refused
 from intermezzo.domain.kind import Kind
 from intermezzo.domain.lifecycle import ALLOWED
 from intermezzo.domain.orders import Progress
-from intermezzo.domain.workspace import FinishedOperation, Operation, Workspace
+from intermezzo.domain.workspace import FinishedOperation, Operation, Origin, Workspace
 from intermezzo.web.words import STATE_SHAPES, STATE_WORDS
 
 
@@ -51,7 +52,20 @@ def workspace(record: Workspace, progress: Progress | None = None) -> WorkspaceS
         reservation=ReservationShape.maybe(record.reservation),
         snapshot=SavedShape.maybe(record.snapshot),
         continuity=ContinuityShape.maybe(record.continuity),
+        origin=_origin(record.origin),
         commands=tuple(ALLOWED[record.phase]),
+    )
+
+
+def _origin(origin: Origin | None) -> OriginShape | None:
+    if origin is None:
+        return None
+    return OriginShape(
+        workspace_uid=origin.workspace_uid,
+        namespace=origin.key.namespace,
+        name=origin.key.name,
+        snapshot_id=origin.snapshot_id,
+        forked_at=origin.forked_at,
     )
 
 

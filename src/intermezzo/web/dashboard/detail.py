@@ -21,7 +21,7 @@ from intermezzo.web.dashboard.templating import shown
 from intermezzo.web.dashboard.timeline import MOST_ROWS, WIDTH, timeline
 from intermezzo.web.dashboard.usage import usage
 from intermezzo.web.dashboard.visitor import PageRoute
-from intermezzo.web.dashboard.ways import allowed, may_enter, may_export, ways_out
+from intermezzo.web.dashboard.ways import allowed, may_enter, may_export, may_fork, ways_out
 from intermezzo.web.notice_board import board_of
 from intermezzo.web.words.locale import locale_of
 
@@ -97,6 +97,7 @@ def _now(request: Request, found: Portrait, identity: Identity) -> dict[str, Any
         "may_connect": may(identity, Verb.CONNECT, record.key.namespace, record.owner),
         "icon": icon_of(found.kind),
         "allowed": allowed(record, identity),
+        "may_fork": may_fork(record, identity),
         "may_enter": may_enter(record, identity),
         "ways_out": ways_out(found.ways, record, identity),
         "may_export": may_export(record, identity),

@@ -25,6 +25,13 @@ def may_export(record: Workspace, identity: Identity) -> bool:
     return record.phase is not Phase.DELETING and may(identity, Verb.EXPORT, record.key.namespace, record.owner)
 
 
+def may_fork(record: Workspace, identity: Identity) -> bool:
+    """Whether this person may make a workspace of their own, beside it, of what it had in memory."""
+    key = record.key
+    reads = may(identity, Verb.CONNECT, key.namespace, record.owner) and record.phase is not Phase.DELETING
+    return reads and may(identity, Verb.CREATE, key.namespace)
+
+
 def ways_out(ways: Iterable[WayBack], record: Workspace, identity: Identity) -> list[WayBack]:
     """Those that are offered and that this person may take."""
     changes = may(identity, Verb.CHANGE, record.key.namespace, record.owner)
