@@ -71,5 +71,6 @@ cd home && ../venv/bin/jupyter lab
 
 Take the version of Python that `requirements.txt` names in its first line. `home/.venv` is the workspace's own layer
 over its environment and leads to places of the old machine: the new `venv` takes its place.
-Run a notebook from the top, or have it load its newest application checkpoint.
+Run a notebook from the top, or have it load its newest application checkpoint: with
+`PYTHONPATH=$PWD/.intermezzo/library`, if that folder is there, it finds `intermezzo.checkpoint`.
 """
