@@ -38,12 +38,18 @@ class Gate:
         """Note the step; stop here if that was asked for."""
         with self._passing:
             os.write(self._trace, f"{step}\n".encode())
-            due = self._due(step)
-            if due:
-                self._hold.rename(self._held)
+            due = self._due(step) and self._taken()
         if due:
             # To this thread, so that it takes no further step; the others stop with it.
             signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+
+    def _taken(self) -> bool:
+        """Whoever asked may withdraw it at the same moment: one of the two renames finds the file."""
+        try:
+            self._hold.rename(self._held)
+        except FileNotFoundError:
+            return False
+        return True
 
     def _due(self, step: str) -> bool:
         try:

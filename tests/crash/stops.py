@@ -30,18 +30,30 @@ class Stops:
         aside.write_text(f"{step} {time}")
         aside.rename(self.folder / "hold")
 
+    def withdrawn(self) -> bool:
+        """Ask no more; False if the process has taken the word already, and stops."""
+        try:
+            (self.folder / "hold").rename(self.folder / "withdrawn")
+        except FileNotFoundError:
+            return False
+        return True
+
     def forget(self) -> None:
+        """What was asked of a process that is gone, or goes on."""
         for name in ("hold", "held"):
             (self.folder / name).unlink(missing_ok=True)
 
     def stopped(self, pid: int) -> bool:
         """Whether it is there now, and the whole process stands still."""
-        return (self.folder / "held").exists() and _state(pid) == "T"
+        return (self.folder / "held").exists() and state_of(pid) == "T"
 
     def stopped_or(self, pid: int, over: Callable[[], bool]) -> bool:
         """Wait until it has stopped; False if `over` came first, since this time it never took that step."""
         until(lambda: self.stopped(pid) or over(), "it stops, or is done")
-        return self.stopped(pid)
+        if self.withdrawn():
+            return False
+        until(lambda: self.stopped(pid), "it stops")
+        return True
 
     @staticmethod
     def go_on(pid: int) -> None:
@@ -64,5 +76,8 @@ def once(steps: Iterable[Step], *again: str) -> list[Step]:
     return [(step, time) for step, time in steps if time == 1 or step in again]
 
 
-def _state(pid: int) -> str:
+def state_of(pid: int) -> str:
+    """Its state in one letter, as the kernel tells it; `X` for one that is gone."""
+    if not Path(f"/proc/{pid}").exists():
+        return "X"
     return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1].decode()

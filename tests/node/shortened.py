@@ -15,7 +15,7 @@ import httpx
 from pydantic import TypeAdapter
 
 from crash.figures import Book, Run
-from crash.stops import Step, Stops, numbered
+from crash.stops import Step, Stops, numbered, state_of
 from intermezzo.domain.orders import Observed, Order, OrderState, SnapshotOrder
 from node.world import OBSERVED, Node
 
@@ -92,9 +92,9 @@ class Shortened:
         return bool(there)
 
     def _commands(self) -> list[int]:
-        """What the agent has begun and waits for, such as the engine's save."""
+        """What the agent has begun and waits for, such as the engine's save; not what has come to its end already."""
         children = Path(f"/proc/{self.node.pid}/task").glob("*/children")
-        return [int(pid) for each in children for pid in each.read_text().split()]
+        return [int(pid) for each in children for pid in each.read_text().split() if state_of(int(pid)) not in "ZX"]
 
     def engines(self) -> list[int]:
         """The processes that sandboxes of this agent live in."""
