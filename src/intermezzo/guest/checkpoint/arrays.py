@@ -10,9 +10,15 @@ from .errors import CheckpointError, Damaged, NotStorable
 
 
 def is_array(value: Any) -> bool:
-    """Whether this is a plain array or scalar of NumPy."""
+    """Whether this is a plain array of NumPy."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and (type(value) in (numpy.ndarray, numpy.memmap) or isinstance(value, numpy.generic))
+    return numpy is not None and type(value) in (numpy.ndarray, numpy.memmap)
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether this is a single number or text of NumPy's; it is written as an array without dimensions."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)
 
 
 def write(found: list[Any], path: Path) -> None:
@@ -26,13 +32,13 @@ def write(found: list[Any], path: Path) -> None:
 
 
 def read(path: Path, count: int) -> list[Any]:
-    """The same again, scalars as scalars. Raises Damaged, or CheckpointError where there is no NumPy."""
+    """The same again, as arrays. Raises Damaged, or CheckpointError where there is no NumPy."""
     try:
         numpy = importlib.import_module("numpy")
     except ImportError as error:
         raise CheckpointError("this checkpoint holds arrays: install numpy to load it") from error
     try:
         with numpy.load(path, allow_pickle=False) as found:
-            return [array[()] if (array := found[f"n{place}"]).ndim == 0 else array for place in range(count)]
+            return [found[f"n{place}"] for place in range(count)]
     except (OSError, ValueError, KeyError, EOFError) as error:
         raise Damaged(f"its arrays cannot be read: {error}") from error

@@ -76,6 +76,8 @@ def _encoded(value: Any, place: str, parts: Parts, depth: int) -> Any:
         return parts.put("pickles", value.value)
     if arrays.is_array(value):
         return parts.put("arrays", value)
+    if arrays.is_scalar(value):
+        return {TAG: "scalar", "v": parts.put("arrays", value)}
     if tensors.is_tensor(value):
         return parts.put("tensors", value)
     raise NotStorable(
@@ -119,6 +121,8 @@ def _decoded(found: Any, parts: Parts) -> Any:
             return complex(*_decoded(found["v"], parts))
         case "tuple" | "set" | "frozenset":
             return {"tuple": tuple, "set": set, "frozenset": frozenset}[tag](_decoded(found["v"], parts))
+        case "scalar":
+            return _decoded(found["v"], parts)[()]
         case "dict" | "OrderedDict":
             return _decoded_mapping(found, parts)
         case "arrays" | "tensors" | "pickles":
