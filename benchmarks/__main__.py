@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dashboard, gateway, pause_resume, rush, scale
+from benchmarks import dashboard, gateway, kept, pause_resume, rush, scale, verified
 from benchmarks.installation import installation
 
 OUTPUT = Path("build/bench.json")
@@ -48,6 +48,27 @@ def measure_pause_resume(arguments: argparse.Namespace, scratch: Path) -> list[d
     return rows
 
 
+def measure_verified(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+    """A resume that reads and compares everything first, beside one that does not."""
+    rows = []
+    with installation(scratch / "data") as (client, settings):
+        for live_mb in arguments.live_mb:
+            print(f"Verified before the restore, {live_mb} MB of live data, {arguments.repeats} turns …", flush=True)
+            rows.append(verified.measure(client, settings, live_mb, arguments.repeats))
+            print(verified.row(rows[-1]), flush=True)
+    return rows
+
+
+def measure_kept(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+    """A snapshot encrypted, sent, fetched and decrypted, beside reading it once."""
+    rows = []
+    for live_mb in arguments.live_mb:
+        print(f"Snapshots kept encrypted and in a store, {live_mb} MB …", flush=True)
+        rows.append(kept.measure(scratch / f"kept-{live_mb}", live_mb))
+        print(kept.row(rows[-1]), flush=True)
+    return rows
+
+
 def measure_gateway(arguments: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     """Our gateway beside JupyterHub's proxy."""
     print(f"The gateway beside JupyterHub's proxy, {arguments.repeats} rounds …", flush=True)
@@ -82,6 +103,8 @@ def measure_rush(_: argparse.Namespace, scratch: Path) -> dict[str, Any]:
 
 PARTS: dict[str, Callable[[argparse.Namespace, Path], Any]] = {
     "pause_resume": measure_pause_resume,
+    "verified": measure_verified,
+    "kept": measure_kept,
     "gateway": measure_gateway,
     "dashboard": measure_dashboard,
     "scale": measure_scale,

@@ -49,19 +49,19 @@ def measure(client: Intermezzo, settings: Settings, live_mb: int, repeats: int, 
 def _turn(
     client: Intermezzo, settings: Settings, server: Server, kernel: str, expected: str, scratch: Path
 ) -> dict[str, float]:
-    pause_s = _pause(client)
-    _until_checksummed(client)
+    pause_s = pause(client)
+    until_checksummed(client)
     found = client.workspace(NAME)
-    image = _image(client, settings, found.uid)
+    image = image_of(client, settings, found.uid)
     bundle = settings.data_dir / "node" / "workspaces" / found.uid / "bundle"
     runsc = settings.engine.path
     assert runsc is not None
     with closing(BareEngine(runsc, bundle, scratch)) as engine:
         engine_resume_s, printed = engine.resume(image, server.host, server, kernel, NEXT)
-        _same(printed, expected)
+        same(printed, expected)
         engine_pause_s = engine.pause()
-    resume_s, printed = _resume(client, server, kernel)
-    _same(printed, expected)
+    resume_s, printed = resume(client, server, kernel)
+    same(printed, expected)
     shutil.rmtree(scratch)
     return {
         "pause_s": pause_s,
@@ -71,7 +71,7 @@ def _turn(
     }
 
 
-def _until_checksummed(client: Intermezzo) -> None:
+def until_checksummed(client: Intermezzo) -> None:
     """Our checksums are reckoned after the pause: the peer must not have to share the disk with them."""
     end = time.monotonic() + LONGEST_S
     while not client.snapshots(NAME)[0].checksums:
@@ -80,7 +80,7 @@ def _until_checksummed(client: Intermezzo) -> None:
         time.sleep(LOOK_S)
 
 
-def _pause(client: Intermezzo) -> float:
+def pause(client: Intermezzo) -> float:
     """From the request to the capacity being free."""
     began = time.monotonic()
     client.pause(NAME)
@@ -91,7 +91,7 @@ def _pause(client: Intermezzo) -> float:
     return took
 
 
-def _resume(client: Intermezzo, server: Server, kernel: str) -> tuple[float, str]:
+def resume(client: Intermezzo, server: Server, kernel: str) -> tuple[float, str]:
     """From the request to the answer of the next cell."""
     began = time.monotonic()
     client.resume(NAME)
@@ -102,12 +102,14 @@ def _resume(client: Intermezzo, server: Server, kernel: str) -> tuple[float, str
     return time.monotonic() - began, printed
 
 
-def _image(client: Intermezzo, settings: Settings, uid: str) -> Path:
+def image_of(client: Intermezzo, settings: Settings, uid: str) -> Path:
+    """The folder of the newest snapshot."""
     directory = settings.snapshots.directory
     assert directory is not None
     return directory / uid / client.snapshots(NAME)[0].id
 
 
-def _same(printed: str, expected: str) -> None:
+def same(printed: str, expected: str) -> None:
+    """End everything if another session answered."""
     if printed != expected:
         raise SystemExit(f"not the same session: {printed!r} instead of {expected!r}")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import contents
 from intermezzo.node.contents import ALGORITHM
+from intermezzo.node.lately import look
 from intermezzo.node.snapshots import Snapshots
 
 Look = Callable[[Manifest, threading.Event], str | None]
@@ -17,11 +18,16 @@ Look = Callable[[Manifest, threading.Event], str | None]
 
 
 def reckon(snapshots: Snapshots, manifest: Manifest, cancelled: threading.Event) -> None:
-    """Store the checksum of every file, unless cancelled. Raises OSError, or NotFound if it is gone meanwhile."""
+    """Store the checksum of every file, unless cancelled. Raises OSError, or NotFound if it is gone meanwhile.
+
+    Whoever resumes soon after need not wait until the same bytes are read again.
+    """
     folder = snapshots.path(manifest.workspace_uid, manifest.id)
+    before = look(folder, manifest)
     found = contents.checksums(folder, manifest, ALGORITHM, cancelled)
     if found is not None:
-        snapshots.amend(manifest.workspace_uid, manifest.id, checksums=found, algorithm=ALGORITHM)
+        reckoned = snapshots.amend(manifest.workspace_uid, manifest.id, checksums=found, algorithm=ALGORITHM)
+        snapshots.lately.note(folder, reckoned, before)
 
 
 def verify(
@@ -45,7 +51,7 @@ def verify(
 
 
 def _looked(snapshots: Snapshots) -> Look:
-    def look(manifest: Manifest, cancelled: threading.Event) -> str | None:
+    def looked(manifest: Manifest, cancelled: threading.Event) -> str | None:
         return contents.damage(snapshots.path(manifest.workspace_uid, manifest.id), manifest, cancelled)
 
-    return look
+    return looked

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from intermezzo.domain.compatibility import Site, mends, obstacles
-from intermezzo.domain.errors import FilesChanged, IntermezzoError
+from intermezzo.domain.errors import FilesChanged, IntermezzoError, NotFound
 from intermezzo.domain.held import Acceptance, told
 from intermezzo.domain.snapshot import Examined, Manifest
 from intermezzo.node import contents, held
 from intermezzo.node.contents import Pace
 from intermezzo.node.lately import look
-from intermezzo.node.snapshots import Damaged, Missing, Snapshots
+from intermezzo.node.snapshots import Damaged, Snapshots
 from intermezzo.node.tasks import finished, in_thread
 from intermezzo.node.volumes import Volumes
 
@@ -35,10 +35,10 @@ class Incompatible(IntermezzoError):
 
 
 def examine(snapshots: Snapshots, volumes: Volumes, uid: str, snapshot_id: str) -> Examined:
-    """What can be told of a snapshot without reading it. Raises Missing, or OSError."""
+    """What can be told of a snapshot without reading it. Raises NotFound, or OSError."""
     manifest = snapshots.find(uid, snapshot_id)
     if manifest is None:
-        raise Missing(f"there is no complete snapshot {snapshot_id}")
+        raise NotFound(f"there is no complete snapshot {snapshot_id}")
     damage = manifest.damage or contents.misfit(snapshots.path(uid, snapshot_id), manifest)
     return Examined(damage, held.changed(volumes, manifest))
 
