@@ -147,6 +147,8 @@ def conditions() -> dict[str, list[Condition]]:
             reasons.not_brought_up(workspace(), operation, why, seen)
             for operation, why in product(operations, (None, problem))
         ],
+        "fork_failed": [reasons.fork_failed(workspace(), "the disk for snapshots is full", problem)],
+        "not_forked": [reasons.not_forked(workspace(continuity=verdict)) for verdict in verdicts],
         "ended_at_once": [reasons.ended_at_once(workspace(), operation, seen) for operation in operations],
         "took_too_long": [reasons.took_too_long(workspace(), operation, seen) for operation in operations],
         "pause_failed": [reasons.pause_failed(None), reasons.pause_failed(problem)],
