@@ -22,6 +22,19 @@ def test_nothing_in_a_label_ends_the_sentence_that_it_is_in(label: str, words: s
     assert checkpoint(label).words == words
 
 
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("work/checkpoints/main/00000014", "~/work/checkpoints"),
+        ("checkpoints/main/1", "~/checkpoints"),
+        ("main/1", "~"),
+    ],
+)
+def test_what_to_type_to_have_it_again(path: str, folder: str) -> None:
+    saved = SavedCheckpoint('m"ain', path, 0, 1)
+    assert saved.loaded_by == f'checkpoint.load("m\\"ain", folder="{folder}")'
+
+
 @pytest.mark.parametrize("saved_at", [-1, 2**63])
 def test_a_time_that_no_clock_shows_is_no_failure(saved_at: int) -> None:
     assert checkpoint("x", saved_at).words.startswith("x, ")

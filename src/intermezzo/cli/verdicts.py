@@ -6,7 +6,7 @@ Only a proven restore is called a resume; everything else is called what it was.
 from intermezzo.cli.base import Session
 from intermezzo.cli.exits import Exit
 from intermezzo.cli.ways import ways_out
-from intermezzo.cli.words import compute, duration, reason, size, typed
+from intermezzo.cli.words import compute, duration, moment, reason, size, typed
 from intermezzo.client.operation_models import OperationShape
 from intermezzo.client.workspace_models import WorkspaceDetail
 from intermezzo.domain.continuity import Verdict
@@ -21,6 +21,10 @@ def report_start(session: Session, found: WorkspaceDetail | None) -> Exit:
     if present.phase is not Phase.RUNNING:
         return not_up(session, present)
     session.output.say(f"{present.symbol} {present.state}: {present.name}, on {present.node}.")
+    if present.recorded and present.recorded.checkpoints:
+        newest = present.recorded.checkpoints[0]
+        what = f"{newest.label or newest.series}, {moment(newest.saved_at)}"
+        session.output.say(f"You can go on from the checkpoint {what}: `{newest.loaded_by}`.")
     session.output.say(f"Open it with `intermezzo open {typed(present)}`.")
     return Exit.OK
 

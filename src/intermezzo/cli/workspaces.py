@@ -132,6 +132,7 @@ def say_recorded(session: Session, found: WorkspaceDetail) -> None:
     for saved in recorded.checkpoints if recorded else ():
         what = f"{saved.label or saved.series}, {moment(saved.saved_at)}"
         session.output.say(f"Application checkpoint: {what}, {size(saved.bytes)} in {saved.path}.")
+        session.output.say(f"  - load it in the notebook with `{saved.loaded_by}`")
     if recorded and (environment := recorded.environment):
         what = f"Python {environment.python}, {counted(environment.packages, 'package')}"
         session.output.say(f"Environment recorded {moment(environment.made_at)}: {what}, in ~/.intermezzo/record.")

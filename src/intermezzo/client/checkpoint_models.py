@@ -8,7 +8,8 @@ from intermezzo.domain.home_record import SaveOutcome
 
 class SavedCheckpointShape(Shape):
     """The newest application checkpoint of one series. `path` is below home; `label` and `step` are what its program
-    called it; `older` is how many more of the series there are. Its files are there in their sizes, and not read."""
+    called it; `older` is how many more of the series there are. Its files are there in their sizes, and not read.
+    `loaded_by` is what to type in a notebook to have its state again."""
 
     series: str
     path: str
@@ -17,6 +18,7 @@ class SavedCheckpointShape(Shape):
     label: str = ""
     step: int | None = None
     older: int = 0
+    loaded_by: str = ""
 
 
 class EnvironmentRecordShape(Shape):

@@ -4,11 +4,13 @@ checkpoints that `intermezzo.checkpoint` left there, and the record of its envir
 Pure. It comes from files that their owner can change, so it is shown and never acted upon.
 """
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import PurePosixPath
 
 LATEST = 253402300799000  # the last millisecond that a date can have
 BREAKS = re.compile(r"[:;.,]+\s|\s+")  # what would end a part of a sentence
@@ -32,6 +34,12 @@ class SavedCheckpoint:
         """As one would call it: `epoch 14, 2026-11-30 17:58 UTC`."""
         at = datetime.fromtimestamp(min(max(self.saved_at, 0), LATEST) / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
         return f"{BREAKS.sub(' ', self.label or self.series).strip(' :;.,')}, {at}"
+
+    @property
+    def loaded_by(self) -> str:
+        """What to type in a notebook or a script to have its state again, whatever folder that runs in."""
+        folder = PurePosixPath("~") / PurePosixPath(self.path).parent.parent
+        return f"checkpoint.load({json.dumps(self.series)}, folder={json.dumps(str(folder))})"
 
 
 @dataclass(frozen=True, slots=True)
