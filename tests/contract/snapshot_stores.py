@@ -51,6 +51,17 @@ class S3Server:
         self.refused: frozenset[str] = frozenset()
         self.broken: frozenset[str] = frozenset()
         self.hangs = False
+        self.holding: frozenset[str] = frozenset()
+        self.held = threading.Semaphore(0)
+        self.let_pass()
+
+    def hold(self, verb: str) -> None:
+        """Requests of that kind wait; `held` counts those that have begun to."""
+        self.holding = frozenset({verb})
+
+    def let_pass(self) -> None:
+        """What waits goes on, and nothing waits any more."""
+        self.holding = frozenset()
         self.let_go.set()
         self.let_go = threading.Event()
 
@@ -70,8 +81,10 @@ class S3Server:
     def _answer(self, environ: Any, start_response: Any) -> Any:
         request = Request(environ)
         verb = "DELETE" if request.method == "POST" and "delete" in request.args else request.method
-        if self.hangs:
-            self.let_go.wait()
+        if self.hangs or verb in self.holding:
+            gate = self.let_go
+            self.held.release()
+            gate.wait()
         if verb in self.refused:
             return _error(403, "AccessDenied")(environ, start_response)
         if verb in self.broken:
@@ -175,6 +188,10 @@ class AtProvider:
 
     def lose(self, name: str) -> None:
         self.store.delete([name])
+
+    def wait_longer(self) -> None:
+        """For requests that the test itself holds up."""
+        self.store = RemoteStore(self.store.url, 60, self.options)
 
     def silence(self) -> None:
         self._server.hangs = True

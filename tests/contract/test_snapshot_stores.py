@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from contract.snapshot_stores import SECRET, TIMEOUT_S, WORKSPACE, AtProvider, InDirectory, InMemory, Kept, S3Server
+from intermezzo.domain.errors import InvalidInput
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.transfer import TransferStep
 from intermezzo.node.snapshots import Damaged
 from intermezzo.node.stores.depot import Depot
 from intermezzo.node.stores.meter import Meter
-from intermezzo.node.stores.parallel import Cancelled
-from intermezzo.node.stores.remote import RemoteStore
+from intermezzo.node.stores.opening import opened
+from intermezzo.node.stores.parallel import AT_ONCE, Cancelled
+from intermezzo.node.stores.remote import RemoteStore, shared_credentials
 from intermezzo.node.stores.store import Absent, StoreRefused, StoreSilent, StoreTrouble
 
 PART = 1000
@@ -294,3 +296,65 @@ def test_a_server_in_trouble_is_asked_again_and_then_counts_as_silent(server: S3
         kept.store.put("ws/one/a", b"1")
     server.reset()
     assert kept.store.list("") == []
+
+
+def test_a_slow_store_is_left_at_the_next_part(server: S3Server, saved: Saved) -> None:
+    kept = AtProvider(server)
+    kept.wait_longer()
+    cancelled, ended = threading.Event(), threading.Event()
+    raised: list[BaseException] = []
+
+    def send() -> None:
+        try:
+            saved.send(kept, cancelled=cancelled)
+        except Cancelled as error:
+            raised.append(error)
+        ended.set()
+
+    server.hold("PUT")
+    threading.Thread(target=send, daemon=True).start()
+    for _ in range(AT_ONCE):
+        assert server.held.acquire(timeout=30)
+    cancelled.set()
+    server.let_pass()
+    assert ended.wait(30)
+    assert len(raised) == 1
+    assert len(kept.store.list(WORKSPACE)) == AT_ONCE, "what was under way has arrived, and nothing was begun"
+    assert Depot(kept.store, PART).complete(WORKSPACE) == []
+    saved.send(kept)
+    assert Depot(kept.store, PART).complete(WORKSPACE) == ["one"]
+
+
+def test_credentials_come_from_the_environment(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = AtProvider(server)
+    for name in ("AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+    with pytest.raises(InvalidInput, match="in the clear"):
+        opened(kept.store.url, TIMEOUT_S)
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
+    store = opened(kept.store.url, TIMEOUT_S)
+    store.put("ws/one/a", b"1")
+    assert kept.store.get("ws/one/a") == b"1"
+    assert SECRET not in repr(store) + store.url
+
+
+def test_credentials_may_lie_in_the_file_of_the_providers_tools(tmp_path: Path) -> None:
+    file = tmp_path / "credentials"
+    file.write_text(
+        f"[default]\naws_access_key_id = a\n[team]\naws_access_key_id = b\naws_secret_access_key = {SECRET}\n"
+    )
+    environment = {"AWS_SHARED_CREDENTIALS_FILE": str(file), "AWS_PROFILE": "team"}
+    assert shared_credentials(environment) == {"access_key_id": "b", "secret_access_key": SECRET}
+    assert shared_credentials(environment | {"AWS_PROFILE": "nobody"}) == {}
+    assert shared_credentials(environment | {"AWS_ACCESS_KEY_ID": "c"}) == {}
+    assert shared_credentials({"HOME": str(tmp_path)}) == {}
+
+
+def test_credentials_that_cannot_be_read_are_told_of_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere/key.json")
+    with pytest.raises(InvalidInput, match="gs://bucket/prefix cannot be used"):
+        opened("gs://bucket/prefix", TIMEOUT_S)

@@ -8,7 +8,7 @@ no copy is removed before another one is known to be whole. Nothing here decides
 import os
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -45,7 +45,7 @@ class Keeper:
         self._opened = opened
         self._depots: dict[str, Depot] = {}
         self._turns = Turns(SENDING_AT_ONCE)
-        self._locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._locks: dict[str, threading.Lock] = {}
         self._using: Counter[tuple[str, str]] = Counter()
         self._committing = threading.Lock()
         self._transfers: dict[tuple[str, str], tuple[Meter, str]] = {}
@@ -80,13 +80,13 @@ class Keeper:
     @contextmanager
     def at_rest(self, uid: str) -> Iterator[None]:
         """Nothing of a workspace's is on its way to a store meanwhile; waits for what is to end or give up."""
-        with self._locks[uid]:
+        with self._lock(uid):
             yield
 
     @contextmanager
     def fetching(self, uid: str, snapshot_id: str) -> Iterator[None]:
         """Nobody else fetches it meanwhile."""
-        with self._locks[f"{uid}/{snapshot_id}"]:
+        with self._lock(f"{uid}/{snapshot_id}"):
             yield
 
     def forget(self, uid: str, snapshot_id: str) -> None:
@@ -102,7 +102,7 @@ class Keeper:
         wrong is told in `transfers` until it goes on."""
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), contents.LOWEST_PRIORITY)
         try:
-            with self._locks[uid], self._turns.one(cancelled):
+            with self._lock(uid), self._turns.one(cancelled):
                 while (manifest := self.snapshots.find(uid, snapshot_id)) and self._go_on(manifest, cancelled):
                     pass
         except Cancelled:
@@ -207,6 +207,10 @@ class Keeper:
         for path in leftovers:
             files.remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
         files.sync(self._folder(manifest))
+
+    def _lock(self, name: str) -> threading.Lock:
+        with self._committing:
+            return self._locks.setdefault(name, threading.Lock())
 
     def _folder(self, manifest: Manifest) -> Path:
         return self.snapshots.path(manifest.workspace_uid, manifest.id)

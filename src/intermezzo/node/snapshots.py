@@ -70,6 +70,7 @@ class Snapshots:
         partial = self.partial(manifest.workspace_uid, manifest.id)
         sizes = {}
         for file in sorted(partial.iterdir()):
+            file.chmod(0o600)
             files.sync(file)
             sizes[file.name] = file.stat().st_size
         whole = replace(manifest, files=sizes, bytes=sum(sizes.values()))

@@ -93,11 +93,16 @@ def _opened(url: str, timeout_s: float, options: dict[str, Any]) -> S3Store | GC
     client: Any = {"timeout": bound, "connect_timeout": min(bound, timedelta(seconds=10))}
     client["allow_http"] = _may_be_plain(options.pop("allow_http", ""))
     retry: Any = {"max_retries": RETRIES, "retry_timeout": bound}
-    if url.startswith("gs://"):
-        return GCSStore.from_url(url, config=cast(Any, options), client_options=client, retry_config=retry)
-    # The server compares what arrives with a checksum that is sent along.
-    given = shared_credentials(os.environ) | {"checksum_algorithm": "SHA256"} | options
-    return S3Store.from_url(url, config=cast(Any, given), client_options=client, retry_config=retry)
+    try:
+        if url.startswith("gs://"):
+            return GCSStore.from_url(url, config=cast(Any, options), client_options=client, retry_config=retry)
+        # The server compares what arrives with a checksum that is sent along.
+        given = shared_credentials(os.environ) | {"checksum_algorithm": "SHA256"} | options
+        return S3Store.from_url(url, config=cast(Any, given), client_options=client, retry_config=retry)
+    except BaseError as error:
+        said = str(error).partition("\n\nDebug source")[0]
+        problem = f"the snapshot store {url} cannot be used: {said}"
+        raise InvalidInput(problem, "Look at the credentials in the node agent's environment.") from None
 
 
 def _may_be_plain(asked: str) -> bool:
