@@ -80,7 +80,7 @@ def test_another_engine_makes_it_unusable_and_the_files_come_back(place: Simulat
     assert (report.passed, report.outcome) == (False, Outcome.UNUSABLE)
     assert (report.old.engine_version, report.new.engine_version) == ("1", "next version")
     assert "no node with memory 1" in report.session.shown
-    assert report.session.verdict == "unknown"
+    assert (report.session.verdict, report.session.value_kept) == ("unknown", None)
     assert report.files_back is not None
     assert report.expiry.newest_restored
     assert report.shortcomings[0].startswith("a session saved under the old conditions cannot come back: saved by")

@@ -35,14 +35,14 @@ class Edition(Part):
 
 class Session(Part):
     """The test session. `record_kept`: the file that its process holds open says through that process what was written
-    before; None where that was not looked at. `differences` is why it could not be restored, `shown` what it said."""
+    before. `differences` is why it could not be restored, `shown` what it said. What was not looked at is None."""
 
     kind: str
     pod: str
     image: str = ""
     verdict: Verdict = Verdict.UNKNOWN
-    same_pid: bool = False
-    value_kept: bool = False
+    same_pid: bool | None = None
+    value_kept: bool | None = None
     record_kept: bool | None = None
     evidence: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()

@@ -103,7 +103,7 @@ class Story:
         with self._voice.working("looking at what is shown"):
             for now in client.follow(NAME, self._watch_s):
                 self._note(now)
-        self._voice.say(f"It shows: {now.state}. {now.condition.message if now.condition else ''}")
+        self._voice.say(f"It shows: {now.condition.message if now.condition else now.state}")
         found.held = any(NAME in holder.split("/") for node in client.capacity() for holder in node.holders)
         if now.phase is Phase.QUEUED:
             self._workspaces.settled(NAME, client.pause(NAME).id, "taking it out of the queue")

@@ -40,7 +40,7 @@ def _facts(report: FailureReport) -> list[tuple[str, str]]:
     ]
     return [
         ("taken away", without.why or "nothing"),
-        ("shown", f"{shown[-1].state}: {shown[-1].message}" if shown else "nothing"),
+        ("shown", shown[-1].message or shown[-1].state if shown else "nothing"),
         ("asked for", f"{len(without.asked)} times, {without.operations} operation, {without.attempts} restores begun"),
         ("from files", f"{seconds(report.recovered.seconds)}, {report.recovered.verdict.value}"),
         ("resumed later", f"{seconds(report.back.seconds)}, {report.back.verdict.value}"),

@@ -118,7 +118,7 @@ class Story:
         for now in self._client.follow(NAME, self._watch_s):
             if now.operation is None or now.operation.id != operation_id:
                 return now
-        self.findings.shown = f"{now.state}: {now.condition.message}" if now.condition else now.state
+        self.findings.shown = now.condition.message if now.condition else f"it is {now.state}"
         self._voice.say(self.findings.shown)
         self._workspaces.settled(NAME, self._client.pause(NAME).id, "taking it out of the queue")
         return now

@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from intermezzo.reports.figures import seconds, size
-from intermezzo.reports.release import Edition, ReleaseReport
+from intermezzo.reports.release import Edition, ReleaseReport, Session
 from intermezzo.reports.release_page import HEADLINES
 
 
@@ -30,11 +30,17 @@ def _facts(report: ReleaseReport) -> list[tuple[str, str]]:
     return [
         ("old", _edition(report.old)),
         ("new", _edition(report.new)),
-        ("test session", f"{session.kind}, {session.verdict.value}, ready after {seconds(session.resume_s)}"),
+        ("test session", f"{session.kind}, {_told(session)}"),
         ("in the way", "; ".join(session.differences) or "nothing"),
         ("expired", f"{expiry.expired or 'nothing'}, {size(expiry.bytes_freed)} gone"),
         ("unusable here", "\n".join(losing) or nobody),
     ]
+
+
+def _told(session: Session) -> str:
+    """What came of it: how soon it was there, or what it showed instead."""
+    ready = f", ready after {seconds(session.resume_s)}" if session.resume_s is not None else ""
+    return session.shown or session.problem or f"{session.verdict.value}{ready}"
 
 
 def _edition(each: Edition) -> str:
