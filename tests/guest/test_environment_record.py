@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from intermezzo import checkpoint
+from intermezzo.guest.checkpoint import index
 from intermezzo.guest.record import record
 from intermezzo.guest.record.deadline import Deadline
 from intermezzo.guest.record.environments import kernels, of_others
@@ -131,12 +133,17 @@ def test_a_kernel_is_told_with_its_notebook_and_its_environment(home: Path) -> N
         [str(interpreter), "-c", waits, "-f", "/run/kernel-0123456789abcdef.json"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "JPY_SESSION_NAME": "work/exp.ipynb", "PYTHONHOME": sys.base_prefix},
+        env={**os.environ, "JPY_SESSION_NAME": "work/exp.ipynb", "PYTHONHASHSEED": "7", "PYTHONHOME": sys.base_prefix},
     ) as process:
         assert process.stdout and process.stdout.readline()
         found = [kernel for kernel in kernels() if kernel["pid"] == process.pid]
         process.communicate()
-    expected = {"id": "0123456789abcdef", "notebook": "work/exp.ipynb", "environment": str(home / "env")}
+    expected = {
+        "id": "0123456789abcdef",
+        "notebook": "work/exp.ipynb",
+        "environment": str(home / "env"),
+        "hash_seed": "7",
+    }
     assert found == [{**expected, "pid": process.pid}]
 
 
@@ -166,6 +173,18 @@ def test_the_files_are_those_that_the_record_names(home: Path) -> None:
     assert there == {record.RECORD, *found["files"]}
     for name, digest in found["files"].items():
         assert hashlib.sha256((home / record.FOLDER / name).read_bytes()).hexdigest() == digest
+
+
+def test_the_newest_checkpoints_are_named_with_whether_the_random_numbers_are_in_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    (home / index.FOLDER).mkdir(parents=True)
+    (home / index.FOLDER / "nonsense.json").write_text('{"series": "x", "checkpoints": []}')
+    checkpoint.save({}, "a", folder=home, label="old")
+    checkpoint.save({}, "a", folder=home, label="new", with_random_state=True)
+    (named,) = kept(home)["checkpoints"]
+    assert (named["series"], named["label"], named["has_random_state"]) == ("a", "new", True)
 
 
 def test_no_variable_of_the_session_is_in_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from . import durable, manifest
 from .errors import Damaged
@@ -14,6 +15,17 @@ from .errors import Damaged
 FOLDER = Path(".intermezzo") / "checkpoints"
 VERSION = 1
 MOST = 8
+MOST_SERIES = 64
+
+
+def newest(home: Path) -> list[dict[str, Any]]:
+    """The newest of each series, as it was written down last."""
+    found = []
+    for file in sorted((home / FOLDER).glob("*.json"))[:MOST_SERIES]:
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+            told = json.loads(file.read_bytes())
+            found.append({"series": told["series"], **told["checkpoints"][0]})
+    return found
 
 
 def note(series: str, folders: Sequence[Path]) -> None:
@@ -39,6 +51,7 @@ def _entry(folder: Path) -> dict[str, object] | None:
         "step": told.step,
         "saved_at": told.saved_at,
         "bytes": told.bytes,
+        "has_random_state": told.has_random_state,
         "manifest_sha256": digest,
     }
 

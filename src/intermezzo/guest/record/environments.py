@@ -16,7 +16,7 @@ from intermezzo.guest.record.packages import Package, effective, installed
 
 HOME, PREPARED, OWN = "home", "prepared", "own"
 VERSION = re.compile(r"^version(?:_info)?\s*=\s*(\d[\w.]*)", re.MULTILINE)
-NOTEBOOK = "JPY_SESSION_NAME="
+NOTEBOOK, HASH_SEED = "JPY_SESSION_NAME=", "PYTHONHASHSEED="
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,18 @@ def of_others(kernels: Iterable[dict[str, Any]], layered: Path, deadline: Deadli
 
 
 def kernels() -> list[dict[str, Any]]:
-    """Each kernel that runs now: `id`, `pid`, the `notebook` as Jupyter told the kernel, and its `environment`."""
+    """Each kernel that runs now: `id`, `pid`, the `notebook` as Jupyter told the kernel, its `environment`, and the
+    `hash_seed` by which Python orders its sets, empty where it is another one in each process."""
     # Where there is no sandbox, kernels of others run beside them.
     own = {process.pid for process in processes.family(os.getpid())}
     return [
-        {"id": kernel_id, "pid": pid, "notebook": _notebook(pid), "environment": _environment(pid)}
+        {
+            "id": kernel_id,
+            "pid": pid,
+            "notebook": _variable(pid, NOTEBOOK),
+            "environment": _environment(pid),
+            "hash_seed": _variable(pid, HASH_SEED),
+        }
         for kernel_id, pid in processes.kernels()
         if pid in own
     ]
@@ -73,9 +80,10 @@ def _environment(pid: int) -> str:
     return str(interpreter.parent.parent) if interpreter.parent.name == "bin" else ""
 
 
-def _notebook(pid: int) -> str:
+def _variable(pid: int, name: str) -> str:
+    """One that is named here, and no other: they hold secrets."""
     try:
         variables = (processes.PROC / str(pid) / "environ").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         return ""
-    return next((each.removeprefix(NOTEBOOK) for each in variables if each.startswith(NOTEBOOK)), "")
+    return next((each.removeprefix(name) for each in variables if each.startswith(name)), "")

@@ -6,8 +6,8 @@ It is made before every pause, whatever the pause keeps, by `keep`; everything i
 - `requirements.txt`: the packages that kernels find, pinned, for `pip install --requirement`;
 - `requirements-NAME.txt`: the same for each other environment that a kernel runs from.
 
-It is bounded in time, tells what it left out for that, and is never a reason for a pause to fail. No environment
-variable goes into it: they hold secrets.
+It is bounded in time, tells what it left out for that, and is never a reason for a pause to fail. Of environment
+variables it tells the two that are named in `environments`, since others hold secrets.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from intermezzo.guest.checkpoint import index
 from intermezzo.guest.record import environments
 from intermezzo.guest.record.deadline import Deadline
 from intermezzo.guest.record.environments import Environment
@@ -64,6 +65,7 @@ def made(home: Path, layered: Path, deadline: Deadline) -> tuple[dict[str, Any],
         "environments": [_told(each, name, home) for each, name in zip(found, files, strict=True)],
         "kernels": [{**kernel, "environment": _below(kernel["environment"], home)} for kernel in running],
         "notebooks": listed,
+        "checkpoints": index.newest(home),
         "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
     }
     return record, files
