@@ -62,7 +62,7 @@ async def test_an_edited_file_is_named_before_anybody_waits_and_its_owner_decide
     await opened(world)
     await paused(world)
     await edit(world)
-    with pytest.raises(FilesChanged, match=r"notes\.txt, which the session holds open, was changed") as refused:
+    with pytest.raises(FilesChanged, match=r"notes\.txt, which the session holds open, was written to") as refused:
         await world.plane.resume(EXP, "ada")
     assert "`intermezzo resume default/exp --accept-changed-files`" in refused.value.hint
     assert "`intermezzo restart default/exp --fresh`" in refused.value.hint

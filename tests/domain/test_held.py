@@ -21,7 +21,7 @@ STANDINGS = st.builds(Standing, st.integers(0, 3), st.integers(0, 3), st.integer
         (None, Fate.MISSING, "is missing"),
         (replace(THEN, inode=8), Fate.REPLACED, "replaced by another file"),
         (replace(THEN, size=20), Fate.CHANGED, "it had 12 bytes and has 20 now"),
-        (replace(THEN, modified_ns=1_000_000_002), Fate.CHANGED, "was written to"),
+        (replace(THEN, modified_ns=1_000_000_002), Fate.CHANGED, "was written to: its size is as it was"),
     ],
 )
 def test_what_became_of_a_file_is_said_with_its_name(now: Standing | None, fate: Fate, words: str) -> None:

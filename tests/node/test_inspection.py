@@ -32,7 +32,7 @@ SAVED = Manifest(
     engine_version="1",
     cpu_features=("avx2", "avx512f"),
     spec_digest="then",
-    specification={"mounts": ("/usr (bind)", "/data (bind)"), "user": ("uid 1000", "gid 1000")},
+    specification={"mounts": ("/usr:bind", "/data:bind"), "user": ("uid=1000", "gid=1000")},
     accelerator="L4 570",
     accelerators=2,
 )
@@ -78,12 +78,12 @@ MISFITS: dict[str, tuple[Site, str]] = {
     "accelerator": (replace(HERE, accelerator="T4 570"), "saved with L4 570; node-1 has T4 570"),
     "accelerators": (replace(HERE, accelerators=1), "saved with 2 × L4 570; node-1 has 1 for it"),
     "mount": (
-        replace(HERE, spec_digest="now", specification={**SAVED.specification, "mounts": ("/usr (bind)", "/x (bind)")}),
-        "its mounts without /data (bind), with /x (bind)",
+        replace(HERE, spec_digest="now", specification={**SAVED.specification, "mounts": ("/usr:bind", "/x:bind")}),
+        "(mounts -/data:bind +/x:bind)",
     ),
     "user": (
-        replace(HERE, spec_digest="now", specification={**SAVED.specification, "user": ("uid 7", "gid 1000")}),
-        "its user without uid 1000, with uid 7",
+        replace(HERE, spec_digest="now", specification={**SAVED.specification, "user": ("uid=7", "gid=1000")}),
+        "(user -uid=1000 +uid=7)",
     ),
 }
 

@@ -117,7 +117,7 @@ def test_each_bad_snapshot_is_refused_by_its_own_reason_and_is_resumed_once_it_i
         (amended(snapshots, uid, cpu_features=("amx9",)), here, "snapshot_incompatible", "has no amx9"),
         (amended(snapshots, uid, accelerator="L4 570"), here, "snapshot_incompatible", "saved with L4 570"),
         (amended(snapshots, uid, environment="other"), here, "snapshot_incompatible", "the environment"),
-        (amended(snapshots, uid, kernel="0"), elsewhere, "snapshot_incompatible", "with /home/other (bind)"),
+        (amended(snapshots, uid, kernel="0"), elsewhere, "snapshot_incompatible", "+/home/other:bind"),
     ]
     for token, (fault, spec, code, words) in enumerate(faults, start=3):
         with fault:
@@ -145,7 +145,7 @@ def test_home_edited_under_a_file_that_the_session_holds_open_is_found_before_th
     assert [each.name for each in examined(node, uid).changed] == ["/home/jovyan/table.csv"]
     code, message = refused(node, ResumeOrder(uid, 3, "resume", "one", specification(volume)))
     assert code == "files_changed"
-    assert "/home/jovyan/table.csv, which the session holds open, was changed: it had 9 bytes and has 17" in message
+    assert "/home/jovyan/table.csv, which the session holds open, was written to: it had 9 bytes and has 17" in message
     accepted = ResumeOrder(uid, 4, "resume", "one", specification(volume), accepted=Acceptance.CHANGED_FILES)
     node.carry_out(accepted)
     assert notebook.run("print(x, os.getpid())") == x

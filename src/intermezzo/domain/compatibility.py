@@ -4,7 +4,7 @@ Pure words and comparisons. A difference that does not keep an engine from resto
 case that a restore fails.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -156,24 +156,25 @@ def _environment(manifest: Manifest, site: Site) -> list[Difference]:
 def _specification(manifest: Manifest, site: Site) -> list[Difference]:
     if not (manifest.spec_digest and site.spec_digest) or manifest.spec_digest == site.spec_digest:
         return []
-    message = f"the sandbox would be made otherwise on {site.node}: {_otherwise(manifest, site)}"
+    parts = _otherwise(manifest.specification, site.specification)
+    message = f"the sandbox would be made otherwise on {site.node}: other mounts, user or devices"
+    if parts:
+        message = f"the sandbox would be made otherwise on {site.node} ({parts})"
     mend = "Put back what was changed: Intermezzo's version, the kind, the environment's path, or sandbox.uid."
     return [Difference(Aspect.SPECIFICATION, (f"the specification {manifest.spec_digest}",), message, mend)]
 
 
-def _otherwise(manifest: Manifest, site: Site) -> str:
-    """Which parts of the specification are others, and in what."""
-    then, now = manifest.specification, site.specification
-    if not then or not now:
-        return "other mounts, user or devices"
+def _otherwise(then: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]) -> str:
+    """Which parts of the specification are others: in the engine's own words, as `mounts -/data +/scratch`. Empty where
+    that is not recorded."""
     found = []
-    for name in dict.fromkeys((*then, *now)):
+    for name in dict.fromkeys((*then, *now)) if then and now else ():
         before, after = then.get(name, ()), now.get(name, ())
-        gone = ["without " + value for value in before if value not in after]
-        new = ["with " + value for value in after if value not in before]
-        if before != after:
-            found.append(f"its {name} {', '.join((*gone, *new)) or 'in another order'}")
-    return "; ".join(found) or "other mounts, user or devices"
+        gone = [f"-{value}" for value in before if value not in after]
+        new = [f"+{value}" for value in after if value not in before]
+        if tuple(before) != tuple(after):
+            found.append(" ".join((name, *gone, *new)))
+    return ", ".join(found)
 
 
 def _surroundings(manifest: Manifest, site: Site) -> list[Difference]:

@@ -66,15 +66,15 @@ def change(held: HeldFile, now: Standing | None) -> ChangedFile | None:
     then = held.standing
     if now == then:
         return None
-    about = f"{held.name}, which the session holds open,"
+    name = held.name
     if now is None:
-        return ChangedFile(held.name, Fate.MISSING, f"{about} is missing")
+        return ChangedFile(name, Fate.MISSING, f"{name}, which the session holds open, is missing")
     if now.inode != then.inode:
-        return ChangedFile(held.name, Fate.REPLACED, f"{about} was replaced by another file")
-    if now.size != then.size:
-        message = f"{about} was changed: it had {then.size} bytes and has {now.size} now"
-        return ChangedFile(held.name, Fate.CHANGED, message)
-    return ChangedFile(held.name, Fate.CHANGED, f"{about} was written to: its size is as it was, its time is not")
+        return ChangedFile(name, Fate.REPLACED, f"{name}, which the session holds open, was replaced by another file")
+    sizes = f"it had {then.size} bytes and has {now.size} now"
+    if now.size == then.size:
+        sizes = "its size is as it was, its time is not"
+    return ChangedFile(name, Fate.CHANGED, f"{name}, which the session holds open, was written to: {sizes}")
 
 
 def told(changed: Sequence[ChangedFile]) -> str:

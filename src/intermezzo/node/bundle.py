@@ -86,13 +86,11 @@ def parts(configuration: dict[str, Any], spec: SandboxSpec) -> dict[str, tuple[s
     user = configuration["process"]["user"]
     found = {
         "arguments": tuple(configuration["process"]["args"]),
-        "user": (f"uid {user['uid']}", f"gid {user['gid']}"),
-        "mounts": tuple(f"{mount['destination']} ({mount['type']})" for mount in configuration["mounts"]),
+        "user": (f"uid={user['uid']}", f"gid={user['gid']}"),
+        "mounts": tuple(f"{mount['destination']}:{mount['type']}" for mount in configuration["mounts"]),
         "devices": tuple(device["path"] for device in configuration["linux"]["devices"]),
         "namespaces": tuple(namespace["type"] for namespace in configuration["linux"]["namespaces"]),
-        "data volumes": tuple(
-            f"{m.path} ({'read-only' if m.read_only else 'writable'}, {m.volume_id})" for m in spec.mounts
-        ),
+        "volumes": tuple(f"{m.path}:{'ro' if m.read_only else 'rw'}:{m.volume_id}" for m in spec.mounts),
     }
     return {name: values for name, values in found.items() if values}
 

@@ -22,6 +22,7 @@ from intermezzo.node.tasks import finished, in_thread
 from intermezzo.node.volumes import Volumes
 
 WATCH_EVERY_S = 0.1
+ALL_THE_SAME = "Put them back, or resume all the same and accept that."
 INSTEAD = "Choose an older snapshot, or start fresh from the files."
 
 Progress = Callable[[str, int, int], None]
@@ -54,7 +55,7 @@ def require_files(volumes: Volumes, manifest: Manifest, accepted: Acceptance) ->
     """Raises FilesChanged where a file that the session holds open is another and that was not accepted."""
     found = held.changed(volumes, manifest)
     if found and accepted is not Acceptance.CHANGED_FILES:
-        raise FilesChanged(told(found), f"Put them back, or resume all the same and accept that. {INSTEAD}")
+        raise FilesChanged(told(found), f"{ALL_THE_SAME} {INSTEAD}")
 
 
 async def require_whole(

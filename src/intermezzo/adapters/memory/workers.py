@@ -178,7 +178,9 @@ def _restorable(world: World, order: ResumeOrder | ForkOrder, uid: str, node: No
         raise OrderFailed(Problem("snapshot_damaged", damage, "Choose an older snapshot, or start fresh."))
     edited = examined.changed
     if edited and isinstance(order, ResumeOrder) and order.accepted is not Acceptance.CHANGED_FILES:
-        raise OrderFailed(Problem("files_changed", f"{told(edited)}.", "Put them back, or accept that."))
+        raise OrderFailed(
+            Problem("files_changed", f"{told(edited)}.", "Put them back, or resume all the same and accept that.")
+        )
     why_not = obstacles(found.manifest, world.site(node, order.sandbox))
     if why_not:
         differences = "; ".join(difference.message for difference in why_not)

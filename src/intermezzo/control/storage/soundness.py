@@ -28,5 +28,5 @@ async def require_sound(
     if found.changed and accepted is not Acceptance.CHANGED_FILES:
         named = "" if workspace.snapshot and workspace.snapshot.id == snapshot.id else f" --snapshot {snapshot.id}"
         accepting = again or f"`intermezzo resume {workspace.key.typed}{named} --accept-changed-files`"
-        hint = f"Put them back, or resume all the same: {accepting}. {instead(workspace, usable, snapshot.id)}"
-        raise FilesChanged(told(found.changed), hint)
+        all_the_same = f"Put them back, or resume all the same: {accepting}."
+        raise FilesChanged(told(found.changed), f"{all_the_same} {instead(workspace, usable, snapshot.id)}")
