@@ -24,6 +24,8 @@ from intermezzo.guest.witness import Witnesses
 
 LONG_ENOUGH_S = 30.0
 GRACE_S = 10.0
+# Later than the start of a server on a slow machine, which it must not slow down further.
+LOOK_AFTER_S = 30.0
 
 
 class Init:
@@ -53,6 +55,9 @@ class Init:
         )
         threading.Thread(target=self._guest.serve_forever, name="guest-http", daemon=True).start()
         home.prepare(self._session)
+        looking = threading.Timer(LOOK_AFTER_S, record.look, [self._session.layered])
+        looking.daemon = True
+        looking.start()
         code = self._keep_server()
         self._children.end_all(GRACE_S)
         return code

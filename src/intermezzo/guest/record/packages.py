@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -45,11 +44,13 @@ def installed(folder: Path, layer: str, deadline: Deadline) -> list[Package]:
     """Every distribution in a directory of packages, by name; `layer` says whose it is. A digest that there is no
     time for stays empty."""
     try:
-        names = sorted(entry.name for entry in folder.iterdir() if entry.suffix == ".dist-info")[:MOST]
+        changed = folder.stat().st_mtime_ns
+        known = _KNOWN.get(folder)
+        if known is None or known.changed != changed:
+            known = _KNOWN[folder] = _Known(changed, _listed(folder))
     except OSError:
         return []
-    found = [(folder / name, parts) for name in names if (parts := INSTALLED.fullmatch(name))]
-    return [_package(path, parts[1], parts[2], layer, deadline) for path, parts in found]
+    return [_package(entry, layer, deadline) for entry in known.entries]
 
 
 def effective(*layers: list[Package]) -> list[Package]:
@@ -60,24 +61,41 @@ def effective(*layers: list[Package]) -> list[Package]:
     return sorted(found.values(), key=lambda package: package.name)
 
 
-def _package(path: Path, name: str, version: str, layer: str, deadline: Deadline) -> Package:
-    normal = re.sub(r"[-_.]+", "-", name).lower()
-    digest, origin, local = ("", "", False) if deadline.passed else _known(path)
-    return Package(normal, version, layer, digest, origin, local)
+@dataclass
+class _Entry:
+    """A distribution by its directory; what is read of it is kept, for a session may be paused often."""
+
+    folder: Path
+    name: str
+    version: str
+    read: tuple[str, str, bool] | None = None
 
 
-def _known(path: Path) -> tuple[str, str, bool]:
-    try:
-        changed = path.stat().st_mtime_ns
-    except OSError:
-        return "", "", False
-    return _read(path, changed)
+@dataclass(frozen=True)
+class _Known:
+    """A directory of packages as it was when it was changed last: whoever installs or removes one changes it."""
+
+    changed: int
+    entries: list[_Entry]
 
 
-@lru_cache(maxsize=2 * MOST)
-def _read(path: Path, changed: int) -> tuple[str, str, bool]:
-    """Read once for each state of the directory: a session may be paused often."""
-    return _digest(path / "RECORD"), *_origin(path / "direct_url.json")
+_KNOWN: dict[Path, _Known] = {}
+
+
+def _listed(folder: Path) -> list[_Entry]:
+    names = sorted(entry.name for entry in folder.iterdir() if entry.suffix == ".dist-info")[:MOST]
+    found = [(folder / name, parts) for name in names if (parts := INSTALLED.fullmatch(name))]
+    return [_Entry(path, re.sub(r"[-_.]+", "-", parts[1]).lower(), parts[2]) for path, parts in found]
+
+
+def _package(entry: _Entry, layer: str, deadline: Deadline) -> Package:
+    read = entry.read
+    if read is None and not deadline.passed:
+        read = (_digest(entry.folder / "RECORD"), *_origin(entry.folder / "direct_url.json"))
+        # Whoever installs it just now writes the list of its files last.
+        entry.read = read if read[0] else None
+    digest, origin, local = read or ("", "", False)
+    return Package(entry.name, entry.version, layer, digest, origin, local)
 
 
 def _digest(record: Path) -> str:

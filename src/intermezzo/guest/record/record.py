@@ -48,6 +48,11 @@ def keep(home: str, layered: Path) -> dict[str, Any]:
     }
 
 
+def look(layered: Path) -> None:
+    """Read now what the first record would have to read, so that the first pause takes no longer than later ones."""
+    environments.of_home(layered, Deadline(WITHIN_S))
+
+
 def made(home: Path, layered: Path, deadline: Deadline) -> tuple[dict[str, Any], dict[str, str]]:
     """The record, and the contents of the other files by their names."""
     running = environments.kernels()
@@ -106,7 +111,7 @@ def _leave(folder: Path, record: dict[str, Any], files: dict[str, str]) -> None:
     for name, text in files.items():
         if not _holds(folder / name, text):
             _write(folder / name, text)
-    _write(folder / RECORD, json.dumps(record, indent=1) + "\n")
+    _write(folder / RECORD, json.dumps(record) + "\n")
     for stale in folder.glob("requirements-*.txt"):
         if stale.name not in files:
             stale.unlink()
