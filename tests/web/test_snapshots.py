@@ -1,5 +1,6 @@
 """Our API: a workspace's snapshots in their owner's hands, and what is left of a workspace that is deleted."""
 
+import re
 from collections.abc import AsyncIterator
 
 import httpx
@@ -7,7 +8,10 @@ import pytest
 
 from intermezzo.domain.orders import Problem
 from intermezzo.domain.transfer import Transfer, TransferStep
+from intermezzo.web.auth.credentials import Credentials
+from web.conftest import log_in
 from web.simulated import Simulated, program
+from web.test_pages import text_of
 from web.test_workspaces import WORKSPACES, reach
 
 
@@ -173,3 +177,21 @@ async def test_fr47_a_name_used_again_gets_another_volume_and_a_refused_create_n
     await reach(api, again, "Running")
     ((second, files),) = world.cluster.world.volumes.items()
     assert (second != first, files) == (True, {})
+
+
+async def test_the_page_says_where_one_lies_how_far_it_is_and_why_it_stands_still(
+    world: Simulated, api: httpx.AsyncClient, paused: str, browser: httpx.AsyncClient, credentials: Credentials
+) -> None:
+    await log_in(browser, credentials)
+    newest, older = await snapshots(api, paused)
+    simulated, uid = world.cluster.world, (await api.get(paused)).json()["uid"]
+    simulated.amend(uid, str(older["id"]), stored_in="s3://bucket", stored_at=1, here=False, encrypted_bytes=7)
+    simulated.transfers[uid] = [Transfer(str(newest["id"]), TransferStep.SENDING, 250 << 20, 1 << 30, 10 << 20)]
+    page = text_of(await browser.get("/w/default/exp/past"))
+    assert "In the store only: a resume fetches it first. Encrypted." in page
+    [told] = re.findall(r"Being sent to the store · .*? left", page)
+    assert told == "Being sent to the store · 250.0 MiB of 1.0 GiB · 10.0 MiB a second · about 1 min 17 s left"
+    trouble = "the snapshot store s3://bucket does not answer"
+    simulated.transfers[uid] = [Transfer(str(newest["id"]), TransferStep.SENDING, 0, 1 << 30, 0, trouble)]
+    page = text_of(await browser.get("/w/default/exp/past"))
+    assert f"it stands still and is tried again by itself: {trouble}" in page

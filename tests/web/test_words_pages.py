@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from intermezzo.domain.orders import Problem
+from intermezzo.domain.transfer import Transfer, TransferStep
 from intermezzo.web.auth.credentials import Credentials
 from intermezzo.web.words.catalog import LANGUAGES
 from web.conftest import log_in
@@ -78,6 +79,14 @@ async def made(api: httpx.AsyncClient, name: str, kind: str = "jupyterlab", stat
     return path
 
 
+async def on_their_way(world: Simulated, api: httpx.AsyncClient, path: str) -> None:
+    """Its snapshot is in a store, encrypted, and being worked on."""
+    detail = (await api.get(path)).json()
+    uid, snapshot_id = detail["uid"], detail["snapshot"]["id"]
+    world.cluster.world.amend(uid, snapshot_id, stored_in="s3://bucket", stored_at=1, encrypted_bytes=9)
+    world.cluster.world.transfers[uid] = [Transfer(snapshot_id, TransferStep.SENDING, 250, 1000, 100)]
+
+
 @pytest.fixture
 async def varied(world: Simulated, api: httpx.AsyncClient) -> None:
     """Workspaces in the states that last, and what goes wrong most often."""
@@ -88,6 +97,7 @@ async def varied(world: Simulated, api: httpx.AsyncClient) -> None:
     paused = await made(api, "paused")
     await api.post(f"{paused}/pause")
     await reach(api, paused, "Paused")
+    await on_their_way(world, api, paused)
     refused = await made(api, "refused")
     full = Problem("not_enough_space", "the disk for snapshots is full", "Free some space, then try again.", "ENOSPC")
     world.cluster.faults.fail_next("pause", full)
