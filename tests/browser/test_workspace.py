@@ -11,6 +11,7 @@ from intermezzo.domain.orders import Problem
 from intermezzo.domain.workspace import Phase, WorkspaceKey
 
 EXP = WorkspaceKey("default", "exp-17")
+GZIP = b"\x1f\x8b"
 NOW = "#now"
 
 
@@ -55,7 +56,16 @@ async def test_the_ways_out_of_a_failed_resume_are_buttons_safest_first(page: Pa
     ways = await page.locator(".ways button").all_text_contents()
     assert ways[0] == "try again"
     assert ways[-1].startswith("start fresh from the files")
-    await expect(page.locator(".ways li").last).to_contain_text("The snapshots stay")
+    for way in await page.locator(".ways li", has=page.locator("button, a")).all():
+        await expect(way).to_contain_text("Brings back:")
+        await expect(way).to_contain_text("Loses:")
+    await expect(page.locator(".ways li").nth(1)).to_contain_text("Not possible now. There is no other snapshot.")
+    await expect(page.locator(".ways li").nth(2)).to_contain_text("The snapshots stay")
+    async with page.expect_download() as downloading:
+        await page.click(".ways #export")
+    downloaded = await downloading.value
+    assert downloaded.suggested_filename.startswith("default-old-model-")
+    assert (await downloaded.path()).read_bytes().startswith(GZIP)
     await page.click(".ways button >> nth=0")
     await expect(page.locator(f"{NOW} .state-resuming")).to_be_visible()
     settled = await site.settle(WorkspaceKey("default", "old-model"))

@@ -1,20 +1,27 @@
 """What goes wrong on the real engine ends in one clear state: nothing is lost, nothing is left over."""
 
+import json
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from e2e.conftest import Moods
 from e2e.installation import SETTLES_S, Installation, installation
+from intermezzo.client.workspace_models import WorkspaceDetail
 from intermezzo.domain.continuity import Verdict
-from intermezzo.domain.workspace import Phase
+from intermezzo.domain.errors import NotFound
+from intermezzo.domain.workspace import OperationKind, Phase
 from node.world import engine, until
 
 pytestmark = pytest.mark.engine
 LIVE_BYTES = 500 << 20
+DELETED_S = 90
 
 
 @pytest.fixture
@@ -65,29 +72,35 @@ def test_fr33_a_full_disk_stops_nothing_and_leaves_nothing(cramped: Installation
 
 
 def test_fr07_an_engine_that_cannot_restore_leaves_it_paused_and_whole(
-    shared: Installation, workspace: str, engine_moods: Moods
+    shared: Installation, workspace: str, engine_moods: Moods, tmp_path: Path
 ) -> None:
     uid = shared.show(workspace).uid
+    notebook = new_notebook(cells=[new_code_cell("print(6 * 7)")])  # type: ignore[no-untyped-call]
+    with shared.client as client:
+        list(client.updates(client.run_notebook(workspace, "notes/sum.ipynb", notebook).id))
+    shared.cell(workspace, "import os; os.symlink('/etc/shadow', 'shadow')")
     x = shared.cell(workspace, "import os; x = os.urandom(8).hex(); print(x, os.getpid())").text
     kept = shared.pause(workspace).snapshot
     assert kept
 
     engine_moods.fail("restore")
-    failed = shared.run("resume", workspace)
-    assert failed.returncode == 1
-    assert "128" in failed.stderr
+    with shared.client as client:
+        assert client.resume(workspace).kind is OperationKind.RESUME
     shown = shared.settled(workspace)
     assert (shown.phase, shown.reservation, shown.operation) == (Phase.PAUSED, None, None)
     assert shown.condition
+    assert "128" in shown.condition.message
     assert "restore: not today" in shown.condition.detail
-    assert shown.condition.ways_out
+    ways = {way["way"]: way["possible"] for way in shared.json("recover", workspace)}
+    assert ways == {"retry": True, "older": False, "fresh": True, "export": True}
+    require_usable_elsewhere(Path(shared.json("export", workspace, "-o", str(tmp_path))["file"]))
     assert shared.footprint.of(uid) == []
     assert shared.snapshot_folders(uid) == [kept.id]
     with shared.client as client:
         assert client.capacity()[0].holders == {}
 
     engine_moods.mend()
-    assert shared.run("resume", workspace).returncode == 0
+    assert shared.run("recover", workspace, "--with", "retry").returncode == 0
     assert shared.cell(workspace, "print(x, os.getpid())").text == x
 
     shared.pause(workspace)
@@ -105,14 +118,39 @@ def test_fr28_a_delete_during_a_resume_takes_over(shared: Installation, workspac
     with shared.client as client:
         client.resume(workspace)
         until(lambda: _restoring(client.workspace(workspace).progress), "the restore is under way")
-    deleted = shared.run("delete", workspace, "--yes", "--files")
-    assert deleted.returncode == 0
+        address = f"{shared.url}/workspace/connect/{before.namespace}/{before.name}/jupyterlab/api"
+        client.delete(workspace, files=True)  # accepted with 202, while the engine is still held
+        with pytest.raises(NotFound):
+            list(client.follow(workspace, DELETED_S))
+        assert client.capacity()[0].holders == {}
+    assert httpx.get(address, trust_env=False).status_code in {401, 403, 404}
     assert shared.run("show", workspace).returncode == 3
     assert shared.footprint.of(before.uid) == []
     assert shared.footprint.sandboxes() == {}
     assert shared.snapshot_folders(before.uid) == []
     with shared.client as client:
         assert client.capacity()[0].holders == {}
+
+
+def test_fr47_a_volume_that_is_detached_late_holds_a_resume_up_and_nothing_else(
+    shared: Installation, workspace: str
+) -> None:
+    before = shared.show(workspace)
+    x = shared.cell(workspace, "import os; x = os.urandom(8).hex(); print(x, os.getpid())").text
+    shared.pause(workspace)
+    home = next(path for path in (shared.data_dir / "volumes").iterdir() if path.name == before.volume)
+    elsewhere = home.rename(shared.folder / "held-elsewhere")
+    with shared.client as client:
+        client.resume(workspace)
+        assert any(_waits_for_files(found) for found in client.follow(workspace, SETTLES_S))
+        assert not home.exists()  # nothing was made in its place
+        assert shared.footprint.sandboxes() == {}
+        elsewhere.rename(home)
+        resumed = client.wait(workspace, {Phase.RUNNING}, SETTLES_S)
+    assert resumed.continuity
+    assert (resumed.continuity.verdict, resumed.condition) == (Verdict.RESTORED, None)
+    assert resumed.volume == before.volume
+    assert shared.cell(workspace, "print(x, os.getpid())").text == x
 
 
 def test_a_session_that_ends_by_itself_is_said_to_be_lost(shared: Installation, workspace: str) -> None:
@@ -125,6 +163,25 @@ def test_a_session_that_ends_by_itself_is_said_to_be_lost(shared: Installation, 
     assert "start fresh" in lost.condition.ways_out[0]
     assert shared.run("restart", workspace, "--fresh").returncode == 0
     assert shared.cell(workspace, "print(open('kept.txt').read())").text == "kept"
+
+
+def require_usable_elsewhere(archive: Path) -> None:
+    """The archive is whole, its notebook has its outputs, its list of packages is exact, and nothing else is in it."""
+    subprocess.run(["tar", "-xzf", archive, "-C", archive.parent], check=True)
+    folder = archive.with_name(archive.name.removesuffix(".tar.gz"))
+    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
+    saved = nbformat.read(folder / "home/notes/sum.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    assert saved.cells[0].outputs[0].text == "42\n"
+    listed = (folder / "environment/requirements.txt").read_text()
+    assert listed.startswith("# Python 3.")
+    assert "\njupyterlab==" in listed
+    assert (folder / "home/shadow").readlink() == Path("/etc/shadow")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert (manifest["skipped"], manifest["uncertain"]) == (0, 0)
+
+
+def _waits_for_files(found: WorkspaceDetail) -> bool:
+    return found.phase is Phase.RESUMING and bool(found.condition) and "Waiting for its files" in str(found.condition)
 
 
 def _restoring(progress: object) -> bool:
