@@ -1,8 +1,12 @@
 """Snapshots in their owner's hands, through the command line, on the real engine."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from e2e.installation import Installation
+from node.world import until
 
 pytestmark = pytest.mark.engine
 
@@ -37,6 +41,67 @@ def test_a_damaged_snapshot_is_found_and_refused_and_the_older_one_is_the_way_ba
     assert shared.json("resume", workspace, "--snapshot", older["id"])["continuity"]["verdict"] == "restored"
     # IPython may add that its history, which is a file and was not put back, has gone on since.
     assert shared.cell(workspace, "print(x)").text.splitlines()[0] == "1"
+
+
+KEEP_THREE = """
+apiVersion: intermezzo.dev/v1alpha1
+kind: WorkspacePolicy
+metadata: {name: keep-three}
+spec:
+  match: {kinds: [jupyterlab]}
+  snapshots: {keep: 3}
+"""
+
+
+def test_fr46_three_of_five_and_the_pinned_one_remain_and_the_disk_holds_exactly_what_is_listed(
+    shared: Installation, workspace: str, tmp_path: Path
+) -> None:
+    (tmp_path / "keep-three.yaml").write_text(KEEP_THREE)
+    shared.json("policies", "apply", str(tmp_path / "keep-three.yaml"), "--yes")
+    uid, taken = shared.show(workspace).uid, []
+    for number in range(5):
+        if number:
+            shared.resume(workspace)
+        shared.pause(workspace)
+        taken.append(shared.json("snapshots", workspace)[0]["id"])
+        if number == 0:
+            shared.json("snapshots", "pin", workspace, taken[0])
+    kept = {taken[0], *taken[2:]}
+    folder = shared.data_dir / "node" / "snapshots" / uid
+    until(lambda: {path.name for path in folder.iterdir()} == kept, "what was replaced has left the disk")
+    listed = until(lambda: _all_complete(shared, workspace, kept), "the list says so too")
+    on_disk = [path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"]
+    assert sum(on_disk) == sum(snapshot["bytes"] for snapshot in listed)
+
+    found = shared.json("snapshots", "audit")
+    (line,) = [each for each in found["workspaces"] if each["workspace_uid"] == uid]
+    assert (found["agrees"], line["snapshots"], line["listed_bytes"], line["disk_bytes"]) == (
+        True, 4, sum(on_disk), sum(on_disk),
+    )  # fmt: skip
+    gone = until(lambda: _gone(shared, workspace), "the ledger says that its bytes are gone")
+    assert gone == [taken[1]]
+
+    leftover = folder.parent / "nobody" / "begun.partial"
+    leftover.mkdir(parents=True)
+    (leftover / "pages.img").write_bytes(b"1234567")
+    found = shared.json("snapshots", "audit", code=1)
+    assert (found["orphans"], found["orphan_bytes"]) == (1, 7)
+    assert shared.json("snapshots", "audit", "--clean", "--yes")["agrees"] is True
+    assert not leftover.parent.exists()
+    assert {path.name for path in folder.iterdir()} == kept
+    assert shared.json("resume", workspace)["continuity"]["verdict"] == "restored"
+    shared.json("policies", "delete", "keep-three", "--yes")
+
+
+def _all_complete(shared: Installation, workspace: str, kept: set[str]) -> list[dict[str, Any]]:
+    """The snapshots that are listed, once they are those and no other."""
+    found: list[dict[str, Any]] = shared.json("snapshots", workspace)
+    return found if {each["id"] for each in found} == kept else []
+
+
+def _gone(shared: Installation, workspace: str) -> list[str]:
+    with shared.client as client:
+        return [e.details["snapshot_id"] for e in client.ledger(workspace) if e.event == "snapshot_gone"]
 
 
 def test_fr47_a_name_that_is_used_again_gets_a_home_of_its_own(shared: Installation, workspace: str) -> None:

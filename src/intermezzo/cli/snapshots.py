@@ -73,7 +73,7 @@ def pin(session: Session, workspace: str, snapshot_id: str) -> None:
 @SNAPSHOT
 @pass_session
 def unpin(session: Session, workspace: str, snapshot_id: str) -> None:
-    """Treat one by its age again: from the next pause on it goes when it is too old."""
+    """Treat one by the rules again; its owner is warned before it goes."""
     session.output.data(session.client.unpin_snapshot(workspace, snapshot_id))
     session.output.say(f"{snapshot_id} is no longer pinned.")
 

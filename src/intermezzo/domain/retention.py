@@ -3,8 +3,8 @@
 Three rules let a snapshot go: there are enough newer ones (`keep`), it is too old, or those who share a quota have more
 bytes than it allows. One in whose place a pause wrote a newer one is *replaced*: the list of snapshots says beforehand
 which the next pause replaces. Where there are too many because somebody unpinned one or lowered the number, nobody was
-told yet. Whatever the rules say, nothing goes that would be missed: a pinned one, the newest of its workspace, its newest
-whole one, and what somebody would be brought back from. Warnings are in `expiry_warning`.
+told yet. Whatever the rules say, nothing goes that would be missed: a pinned one, the newest of its workspace, its
+newest whole one, and what somebody would be brought back from. Warnings are in `expiry_warning`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -67,7 +67,7 @@ class Snapshots:
         await self._require_wanted(key, snapshot_id)
 
     async def unpin_snapshot(self, key: WorkspaceKey, snapshot_id: str) -> None:
-        """Treat it by its age again, from the next pause on."""
+        """Treat it by the rules again; its owner is warned before it goes."""
         await self._tend(key, snapshot_id, SnapshotChange.UNPIN)
 
     async def verify_snapshot(self, key: WorkspaceKey, snapshot_id: str) -> None:

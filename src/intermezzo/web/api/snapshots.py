@@ -31,14 +31,14 @@ async def list_snapshots(key: SeenKey, control: Control) -> list[SnapshotShape]:
 
 @router.post("/{snapshot_id}/pin", responses=responses(409))
 async def pin_snapshot(key: ChangedKey, snapshot_id: str, control: Control) -> SnapshotShape:
-    """Keep it, however many newer ones there are."""
+    """Keep it, whatever its age and however many newer ones there are."""
     await control.pin_snapshot(key, snapshot_id)
     return await _one(control, key, snapshot_id)
 
 
 @router.post("/{snapshot_id}/unpin", responses=responses(409))
 async def unpin_snapshot(key: ChangedKey, snapshot_id: str, control: Control) -> SnapshotShape:
-    """Treat it by its age again, from the next pause on."""
+    """Treat it by the rules again; its owner is warned before it goes."""
     await control.unpin_snapshot(key, snapshot_id)
     return await _one(control, key, snapshot_id)
 
