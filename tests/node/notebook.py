@@ -11,26 +11,25 @@ from intermezzo.domain.continuity import Witness, WitnessReport
 from intermezzo.domain.orders import Endpoint, Observed
 from node.world import TOKEN
 
-HEADERS = {"Authorization": f"token {TOKEN}"}
-
 
 class Notebook:
-    """One kernel of one session."""
+    """One kernel of one session: a new one, unless one is named."""
 
-    def __init__(self, observed: Observed) -> None:
+    def __init__(self, observed: Observed, token: str = TOKEN, kernel: str = "") -> None:
         assert observed.sandbox
         self.endpoint: Endpoint = observed.sandbox.endpoint
-        self.kernel: str = self.api("POST", "kernels", {"name": "python3"})["id"]
+        self.headers = {"Authorization": f"token {token}"}
+        self.kernel: str = kernel or self.api("POST", "kernels", {"name": "python3"})["id"]
 
     def api(self, method: str, path: str, content: Any = None) -> Any:
         address = f"http://{self.endpoint.host}:{self.endpoint.port}{self.endpoint.base_path}api/{path}"
-        answer = httpx.request(method, address, headers=HEADERS, json=content, timeout=60, trust_env=False)
+        answer = httpx.request(method, address, headers=self.headers, json=content, timeout=60, trust_env=False)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
     def guest(self, method: str, path: str, content: Any = None) -> Any:
         address = f"http://{self.endpoint.host}:{self.endpoint.guest_port}{path}"
-        answer = httpx.request(method, address, headers=HEADERS, json=content, timeout=60, trust_env=False)
+        answer = httpx.request(method, address, headers=self.headers, json=content, timeout=60, trust_env=False)
         answer.raise_for_status()
         return answer.json()
 
@@ -79,7 +78,7 @@ class Notebook:
         path = f"{self.endpoint.base_path}api/kernels/{self.kernel}/channels"
         return connect(
             f"ws://{self.endpoint.host}:{self.endpoint.port}{path}",
-            additional_headers=HEADERS,
+            additional_headers=self.headers,
             max_size=None,
             proxy=None,
         )
@@ -88,7 +87,7 @@ class Notebook:
         """Type a line into a terminal and wait for what it shows."""
         path = f"{self.endpoint.base_path}terminals/websocket/{terminal}"
         address = f"ws://{self.endpoint.host}:{self.endpoint.port}{path}"
-        with connect(address, additional_headers=HEADERS, proxy=None) as socket:
+        with connect(address, additional_headers=self.headers, proxy=None) as socket:
             socket.send(json.dumps(["stdin", f"{line}\n"]))
             shown = ""
             while expected not in shown:
