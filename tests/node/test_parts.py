@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from intermezzo.domain.errors import EngineFailure, InvalidInput, NotEnoughSpace, Refused, StaleOrder
 from intermezzo.domain.orders import Endpoint, Order, OrderReport, OrderState, PauseOrder, StartOrder, StopOrder
 from intermezzo.domain.resources import Resources
-from intermezzo.node import cgroups, etc, features, files, firewall, identifiers, processes
+from intermezzo.node import bundle, cgroups, etc, features, files, firewall, identifiers, processes
 from intermezzo.node.accelerators import Accelerators
 from intermezzo.node.config import NodeConfig, VirtualAccelerator, load
-from intermezzo.node.environments import Environments
+from intermezzo.node.environments import Environment, Environments
 from intermezzo.node.records import Records, SandboxRecord, WorkspaceRecord
 from intermezzo.node.space import Space
 from intermezzo.node.volumes import Volumes
@@ -161,6 +161,49 @@ def test_space_is_asked_for_before_anything_is_stopped(tmp_path: Path) -> None:
 def test_flags_are_read_from_the_help_text() -> None:
     text = "checkpoint [flags] <id>\n  -compression value\n    \tcompress\n  --direct\n    \tuse -O_DIRECT\n"
     assert features.flags(text) == {"compression", "direct"}
+
+
+ENGINE = """#!/bin/sh
+case "$*" in
+  --version) echo "runsc version 2" ;;
+  flags) echo "  -network value" ;;
+  "help checkpoint") echo "  -leave-running" ;;
+  "help restore") echo "  -image-path string" ;;
+  help) printf "Subcommands:\\n\\tcheckpoint\\tsave\\n{help}" ;;
+  cpu-features) echo "avx,avx2,sse" ;;
+  *) exit 2 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("offered", [True, False])
+async def test_whether_the_engine_can_hide_cpu_features_is_asked_of_the_engine(tmp_path: Path, offered: bool) -> None:
+    script = tmp_path / "runsc"
+    script.write_text(ENGINE.format(help="\\tcpu-features\\tlist the features\\n" if offered else ""))
+    script.chmod(0o755)
+    found = await features.ask(script)
+    assert found.cpu_features == ({"avx", "avx2", "sse"} if offered else frozenset())
+    assert ("cpu-levelling" in found.names) is offered
+
+
+def test_a_levelled_sandbox_is_shown_no_other_cpu_features_and_the_engine_compares_the_same(tmp_path: Path) -> None:
+    place = bundle.Place(
+        tmp_path,
+        tmp_path / "etc",
+        tmp_path / "home",
+        {},
+        Environment(tmp_path / "environment", tmp_path / "base"),
+        1000,
+        1000,
+        "10.0.0.2",
+        "/run/netns/x",
+    )
+    plain = bundle.build(place, specification())
+    assert "annotations" not in json.loads((tmp_path / "config.json").read_text())
+    levelled = bundle.build(replace(place, cpu_features=("avx", "sse")), specification())
+    shown = json.loads((tmp_path / "config.json").read_text())["annotations"]
+    assert shown == {"dev.gvisor.internal.cpufeatures": "avx,sse"}
+    assert plain == levelled
 
 
 async def test_a_binary_that_is_no_engine_is_refused(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from intermezzo.domain.activity import Activity
 from intermezzo.domain.errors import Conflict, InvalidInput, StaleWrite, Unreachable
 from intermezzo.domain.held import Acceptance
 from intermezzo.domain.ledger import Entry, Event
+from intermezzo.domain.levelling import level
 from intermezzo.domain.lifecycle import ALLOWED, Command
 from intermezzo.domain.mounts import check_data, placed
 from intermezzo.domain.names import check_names
@@ -242,7 +243,8 @@ class Commands:
             await admit(self._context, workspace)
             return await self._sized(self._begun(workspace, OperationKind.START, by, Phase.QUEUED))
         begun = self._begun(workspace, OperationKind.START, by, Phase.STARTING)
-        begun = begun.with_(blueprint=self._context.new_blueprint(workspace))
+        shown = level(workspace.reservation.node, await self._nodes())
+        begun = begun.with_(blueprint=replace(self._context.new_blueprint(workspace), cpu_features=shown))
         assert begun.operation is not None
         deadline = self._context.clock.now() + self._context.limits.start_ms
         return begun.with_(operation=replace(begun.operation, deadline=deadline))

@@ -14,7 +14,7 @@ from intermezzo.domain.server import Server
 @dataclass(frozen=True, slots=True)
 class Blueprint:
     """The parts of a kind that a sandbox is made from. `ports` are those that its image has, the first is the server's
-    own; `numbers` are their TCP ports by port id."""
+    own; `numbers` are their TCP ports by port id. `cpu_features` are those that its programs may see, empty for all."""
 
     environment: str
     server: Server
@@ -22,6 +22,7 @@ class Blueprint:
     ports: tuple[Port, ...]
     numbers: Mapping[str, int] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
+    cpu_features: tuple[str, ...] = ()
 
     @property
     def own_port(self) -> Port:

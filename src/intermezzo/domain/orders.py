@@ -23,6 +23,7 @@ class SandboxSpec:
 
     `base_path` is the one that the server itself answers under; it begins and ends with `/`, and is only that for a
     server whose prefix the gateway takes away. `mounts` are the data volumes, beside the home volume `volume_id`.
+    `cpu_features` are the only ones of the node's that its programs may see; empty for all.
     """
 
     hostname: str
@@ -36,6 +37,7 @@ class SandboxSpec:
     access_token: str = field(repr=False, default="")
     env: dict[str, str] = field(default_factory=dict)
     mounts: tuple[Mount, ...] = ()
+    cpu_features: tuple[str, ...] = ()
 
     @property
     def volume_ids(self) -> tuple[str, ...]:

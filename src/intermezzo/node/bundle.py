@@ -23,6 +23,7 @@ from intermezzo.node.records import Specification
 GUEST_MOUNT = "/opt/intermezzo/intermezzo/guest"
 SECRETS_MOUNT = "/opt/intermezzo/secrets"
 SESSION_FILE = "session.json"
+LEVEL = "dev.gvisor.internal.cpufeatures"
 MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 NO_CAPABILITIES: dict[str, list[str]] = {
     name: [] for name in ("bounding", "effective", "inheritable", "permitted", "ambient")
@@ -32,7 +33,8 @@ GUEST = Path(__file__).resolve().parent.parent / "guest"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a bundle is built and what it is built for. `data` are the directories of the data volumes, by id."""
+    """Where a bundle is built and what it is built for. `cpu_features` are those that the engine is to show, empty for
+    all. `data` are the directories of the data volumes, by id."""
 
     folder: Path
     etc: Path
@@ -44,6 +46,7 @@ class Place:
     address: str
     namespace: str
     devices: tuple[str, ...] = ()
+    cpu_features: tuple[str, ...] = ()
 
 
 def build(place: Place, spec: SandboxSpec) -> Specification:
@@ -191,8 +194,10 @@ def _mount_points(root: Path, mounts: list[dict[str, Any]]) -> None:
 
 
 def _configuration(place: Place, spec: SandboxSpec, mounts: list[dict[str, Any]]) -> dict[str, Any]:
+    levelled = {"annotations": {LEVEL: ",".join(place.cpu_features)}} if place.cpu_features else {}
     return {
         "ociVersion": "1.0.2",
+        **levelled,
         "hostname": spec.hostname,
         "root": {"path": "rootfs", "readonly": True},
         "process": {

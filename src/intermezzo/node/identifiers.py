@@ -25,6 +25,7 @@ IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 HOSTNAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 SERVERS = frozenset(Server)
 BASE_PATH = re.compile(r"/([A-Za-z0-9._~%@!$&'()*+,;=:-]+/)*")
+CPU_FEATURE = re.compile(r"[a-z0-9_]{1,40}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 HOME_PARENTS = frozenset({"/home", "/workspace", "/data"})
 
@@ -85,6 +86,7 @@ def sandbox(spec: SandboxSpec) -> SandboxSpec:
         "sandbox.env": all(VARIABLE.fullmatch(n) and "\0" not in v for n, v in spec.env.items()),
         "sandbox.mounts": all(IDENTIFIER.fullmatch(mount.volume_id) for mount in spec.mounts)
         and not any(misplaced([mount.path for mount in spec.mounts], spec.home_mount)),
+        "sandbox.cpu_features": all(CPU_FEATURE.fullmatch(name) for name in spec.cpu_features),
         "sandbox.limits": spec.limits.cpu_millis > 0 and spec.limits.memory_bytes > 0,
     }
     wrong = {field: "is not acceptable here" for field, right in checks.items() if not right}

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from intermezzo.domain.errors import Conflict, EngineFailure, IntermezzoError
+from intermezzo.domain.levelling import seen
 from intermezzo.domain.orders import ForkOrder, PauseOrder, RemoveOrder, ResumeOrder, StartOrder, StopOrder
 from intermezzo.domain.snapshot import Manifest, made_after
 from intermezzo.node import bringing, files, forking, held, inspection, preflight, removal
@@ -232,7 +233,7 @@ async def _commit(
         engine_version=tools.engine.info.version,
         platform=tools.engine.info.platform,
         kernel=kernel(),
-        cpu_features=tools.cpu_features,
+        cpu_features=seen(tools.engine.info, tools.cpu_features, frozen.spec.cpu_features),
         environment=frozen.specification.environment,
         spec_digest=frozen.specification.digest,
         specification=frozen.specification.parts,

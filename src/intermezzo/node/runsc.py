@@ -239,6 +239,7 @@ class Runsc(SnapshotEngine):
             address=address,
             namespace=namespace,
             devices=tuple(self._accelerators.device_paths(real)),
+            cpu_features=tuple(name for name in spec.cpu_features if name in self._features.cpu_features),
         )
 
     async def _launch(self, record: SandboxRecord, subcommand: str, *flags: str) -> Identity:

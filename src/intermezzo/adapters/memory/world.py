@@ -13,6 +13,7 @@ from intermezzo.domain.compatibility import Site
 from intermezzo.domain.home_record import EnvironmentRecord, HomeRecord, SaveAnswer, SavedCheckpoint
 from intermezzo.domain.home_record import newest_first as newest_checkpoints
 from intermezzo.domain.kind import EMBEDDED
+from intermezzo.domain.levelling import seen
 from intermezzo.domain.orders import Endpoint, Sandbox, SandboxSpec, SandboxState
 from intermezzo.domain.resources import EngineInfo, Node, Resources
 from intermezzo.domain.snapshot import Examined, Manifest, made_after, newest_first
@@ -157,7 +158,7 @@ class World:
             engine_version=engine.version,
             platform=engine.platform,
             kernel=live.node.kernel,
-            cpu_features=live.node.cpu_features,
+            cpu_features=seen(engine, live.node.cpu_features, live.spec.cpu_features),
             environment=self.site(live.node, live.spec).environment,
             volumes=live.spec.volume_ids,
             held=held(live.spec, memory.opened, self.volumes),

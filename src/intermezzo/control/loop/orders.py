@@ -42,6 +42,7 @@ def sandbox_spec(context: Context, workspace: Workspace, made: Blueprint) -> San
         volume_id=workspace.volume_id,
         mounts=workspace.mounts,
         limits=workspace.limits,
+        cpu_features=made.cpu_features,
         access_token=context.access_token(workspace),
         env={**made.variables(prefix, workspace.spec.env), "NB_PREFIX": prefix.rstrip("/")},
     )

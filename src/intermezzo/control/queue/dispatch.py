@@ -15,6 +15,7 @@ from intermezzo.domain.blueprint import Blueprint
 from intermezzo.domain.capacity import Step
 from intermezzo.domain.errors import InvalidInput, Unreachable
 from intermezzo.domain.ledger import Event
+from intermezzo.domain.levelling import level
 from intermezzo.domain.quota import models_of, place_of
 from intermezzo.domain.resources import labelled
 from intermezzo.domain.tally import Quotas
@@ -101,7 +102,7 @@ class Dispatch:
         restoring = operation.snapshot is not None
         demand = labelled(workspace.demand, [n for n in queue.nodes if n.name == node])
         limit = self._context.limits.resume_ms if restoring else self._context.limits.start_ms
-        blueprint = self._blueprint(workspace, operation)
+        blueprint = self._blueprint(workspace, operation, level(node, queue.nodes))
         record = workspace.with_(
             phase=Phase.RESUMING if resuming else Phase.STARTING,
             phase_since=now,
@@ -125,14 +126,15 @@ class Dispatch:
                 self.wake_waiting()
         return taken is not None
 
-    def _blueprint(self, workspace: Workspace, operation: Operation) -> Blueprint | None:
-        """What the sandbox is made from; where that cannot be told, it is said when the sandbox is ordered."""
+    def _blueprint(self, workspace: Workspace, operation: Operation, cpu_features: tuple[str, ...]) -> Blueprint | None:
+        """What the sandbox is made from; where that cannot be told, it is said when the sandbox is ordered. A session
+        that comes back has the CPU features that it had."""
         try:
             if operation.kind is OperationKind.FORK:
                 return workspace.blueprint
             if operation.kind is OperationKind.RESUME:
                 return self._context.blueprint(workspace, operation.snapshot_id)
-            return self._context.new_blueprint(workspace)
+            return replace(self._context.new_blueprint(workspace), cpu_features=cpu_features)
         except InvalidInput:
             return None
 

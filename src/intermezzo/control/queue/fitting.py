@@ -70,4 +70,6 @@ class Fitting:
 
 def _anybodys(sandbox: SandboxSpec) -> SandboxSpec:
     """The same without what is its owner's: none of that decides where it fits, and no secret goes along."""
-    return replace(sandbox, hostname="any", volume_id="any", base_path="/", access_token=NOBODYS_TOKEN, env={})
+    return replace(
+        sandbox, hostname="any", volume_id="any", base_path="/", access_token=NOBODYS_TOKEN, env={}, cpu_features=()
+    )
