@@ -25,7 +25,7 @@ def test_nothing_in_a_label_ends_the_sentence_that_it_is_in(label: str, words: s
 @pytest.mark.parametrize(
     ("path", "folder"),
     [
-        ("work/checkpoints/main/00000014", "~/work/checkpoints"),
+        ("project/checkpoints/main/00000014", "~/project/checkpoints"),
         ("checkpoints/main/1", "~/checkpoints"),
         ("main/1", "~"),
     ],

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.engine
 KEEPER = """
 from intermezzo.checkpoint import Keeper
 state = {"epoch": 14}
-keeper = Keeper("training", lambda: state, folder="work/checkpoints", required=True, with_random_state=True)
+keeper = Keeper("training", lambda: state, folder="project/checkpoints", required=True, with_random_state=True)
 keeper.safe_point("epoch 14", 14)
 open("a.ipynb", "w").write("{}")
 """
@@ -22,7 +22,7 @@ from importlib.metadata import distributions
 import json
 print(json.dumps({found.name.lower(): found.version for found in distributions()}))
 """
-LOAD = "from intermezzo import checkpoint; print(checkpoint.load('training', folder='work/checkpoints'))"
+LOAD = "from intermezzo import checkpoint; print(checkpoint.load('training', folder='project/checkpoints'))"
 
 
 def test_what_a_pause_saves_is_what_a_fresh_start_goes_on_from(shared: Installation, workspace: str) -> None:
@@ -41,7 +41,7 @@ def test_what_a_pause_saves_is_what_a_fresh_start_goes_on_from(shared: Installat
     paused = recorded(shared, workspace)
     assert (paused.checkpoints[0].label, paused.checkpoints[0].path) == (
         "epoch 15",
-        "work/checkpoints/training/00000002",
+        "project/checkpoints/training/00000002",
     )
     assert "Application checkpoint: epoch 15" in shared.run("show", workspace).stdout
 

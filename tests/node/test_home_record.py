@@ -82,10 +82,10 @@ def test_nothing_but_plain_small_files_of_the_home_is_read(home: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "path", ["../outside/work/00000001", "/etc", "", ".", "a\0b", "work/../../outside/work/00000001"]
+    "path", ["../outside/series/00000001", "/etc", "", ".", "a\0b", "series/../../outside/series/00000001"]
 )
 def test_an_index_that_leads_out_of_the_home_leads_nowhere(home: Path, tmp_path: Path, path: str) -> None:
-    Series("work", tmp_path / "outside").save(label="outside")
+    Series("series", tmp_path / "outside").save(label="outside")
     (file,) = (home / index.FOLDER).iterdir()
     told = json.loads(file.read_text())
     told["checkpoints"][0]["path"] = path

@@ -8,7 +8,7 @@ from web.town import API
 
 EXP = WorkspaceKey("default", "exp")
 PATH = f"{API}/workspaces/default/exp"
-SAVED = SaveAnswer("training", SaveOutcome.SAVED, "<b>epoch 14</b>", "work/checkpoints/training/00000014", 5 << 20)
+SAVED = SaveAnswer("training", SaveOutcome.SAVED, "<b>epoch 14</b>", "project/checkpoints/training/00000014", 5 << 20)
 BROKEN_OFF = SaveAnswer("other", SaveOutcome.SKIPPED, message="a cell broke off since the last safe point")
 
 
@@ -35,7 +35,7 @@ async def test_programs_are_asked_and_what_they_saved_is_shown_from_then_on() ->
         assert [(each["series"], each["outcome"]) for each in answers] == [("training", "saved"), ("other", "skipped")]
         (newest,) = (await ada.get(PATH)).json()["recorded"]["checkpoints"]
         assert (newest["label"], newest["bytes"]) == (SAVED.label, SAVED.bytes)
-        assert newest["loaded_by"] == 'checkpoint.load("training", folder="~/work/checkpoints")'
+        assert newest["loaded_by"] == 'checkpoint.load("training", folder="~/project/checkpoints")'
 
 
 async def test_a_paused_workspace_shows_what_was_saved_before_and_what_a_fresh_start_goes_on_from() -> None:
@@ -47,8 +47,8 @@ async def test_a_paused_workspace_shows_what_was_saved_before_and_what_a_fresh_s
         page = text_of(answer)
         assert "<b>epoch 14</b>, " in page
         assert "<b>epoch 14" not in answer.text
-        assert "5.0 MiB in work/checkpoints/training/00000014" in page
-        assert 'checkpoint.load("training", folder="~/work/checkpoints")' in page
+        assert "5.0 MiB in project/checkpoints/training/00000014" in page
+        assert 'checkpoint.load("training", folder="~/project/checkpoints")' in page
         assert "Environment recorded" in page
         fresh = next(way for way in (await ada.get(f"{PATH}/recovery")).json() if way["way"] == "fresh")
         assert "epoch 14" in fresh["brings_back"]

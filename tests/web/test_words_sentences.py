@@ -227,7 +227,7 @@ def what_layers_say() -> list[str]:
         EngineInfo("runsc", "1", True),
         EngineInfo("process", "1", False, limitation="this engine keeps files only", hint="Run `make setup`."),
     ]
-    saved = SavedCheckpoint("main", "work/checkpoints/main/00000014", 0, 1, "e14: v2; x.")
+    saved = SavedCheckpoint("main", "project/checkpoints/main/00000014", 0, 1, "e14: v2; x.")
     homes = (None, HomeRecord(), HomeRecord((saved,)))
     cases = product((workspace(), held, workspace(phase=Phase.PAUSED)), engines, (True, False), homes)
     found = [layer for record, engine, keeps, home in cases for layer in layers(record, engine, keeps, "/home", home)]
