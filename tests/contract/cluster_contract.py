@@ -15,6 +15,7 @@ import pytest
 from intermezzo.domain.compatibility import Aspect, differences, obstacles
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, StaleOrder
 from intermezzo.domain.export import MANIFEST, PACKAGES, README, REQUIREMENTS, SUMS, ExportRequest
+from intermezzo.domain.home_record import HomeRecord
 from intermezzo.domain.orders import (
     Observed,
     Order,
@@ -275,11 +276,18 @@ class ClusterContract:
         assert before == await ground.cluster.home(volume_id)
         assert len(before.digest) == 64
 
-    async def test_a_pause_leaves_a_record_of_the_environment_in_home(self, ground: Ground, uid: str) -> None:
+    async def test_only_a_session_that_runs_is_asked_for_checkpoints_and_its_pause_leaves_a_record(
+        self, ground: Ground, uid: str
+    ) -> None:
+        with pytest.raises(Conflict):
+            await ground.cluster.checkpoint(uid)
         await carry_out(ground, start(ground, uid, 1))
         volume_id = ground.sandbox(uid).volume_id
-        assert (await ground.cluster.home_record(volume_id)).environment is None
+        assert await ground.cluster.checkpoint(uid) == []
+        assert await ground.cluster.home_record(volume_id) == HomeRecord()
         await carry_out(ground, pause(uid, 2))
+        with pytest.raises(Conflict):
+            await ground.cluster.checkpoint(uid)
         recorded = await ground.cluster.home_record(volume_id)
         assert recorded.environment is not None
         assert recorded.environment.complete
@@ -288,15 +296,6 @@ class ClusterContract:
     async def test_a_volume_that_is_not_there_tells_nothing(self, ground: Ground, uid: str) -> None:
         with pytest.raises(NotFound):
             await ground.cluster.home_record(f"{uid}-never")
-
-    async def test_only_a_session_that_runs_is_asked_for_checkpoints(self, ground: Ground, uid: str) -> None:
-        with pytest.raises(Conflict):
-            await ground.cluster.checkpoint(uid)
-        await carry_out(ground, start(ground, uid, 1))
-        assert await ground.cluster.checkpoint(uid) == []
-        await carry_out(ground, pause(uid, 2))
-        with pytest.raises(Conflict):
-            await ground.cluster.checkpoint(uid)
 
     async def test_an_export_is_one_whole_archive_of_the_files(self, ground: Ground, uid: str) -> None:
         await carry_out(ground, start(ground, uid, 1))

@@ -1,4 +1,4 @@
-"""PyTorch's state in checkpoints. `INTERMEZZO_TEST_TORCH` names a Python that has PyTorch; no environment of ours does."""
+"""PyTorch's state in checkpoints. `INTERMEZZO_TEST_TORCH` names a Python that has it; no environment of ours does."""
 
 import os
 import subprocess
