@@ -5,6 +5,7 @@ The engine cannot save a file that is deleted but still open, or mapped, on a mo
 The others it opens again by their names after a restore.
 """
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,14 @@ from intermezzo.guest import processes
 DELETED = " (deleted)"
 REASON = "the file is deleted but still open"
 MOST = 200
+# Databases and logs that Jupyter, IPython and VS Code keep for all sessions of a home: each session looks before it
+# writes there. Told of, they would be in the way of every older snapshot, and nobody would look at the others any more.
+SHARED = (
+    ".ipython/profile_*/history.sqlite*",
+    ".local/share/jupyter/*.db*",
+    ".local/share/code-server/*.vscdb*",
+    ".local/share/code-server/*logs/*",
+)
 
 
 def preflight(volumes: list[str]) -> dict[str, Any]:
@@ -23,11 +32,18 @@ def preflight(volumes: list[str]) -> dict[str, Any]:
 
 
 def held(volumes: list[str]) -> list[str]:
-    """Every file on a volume that a program has open or mapped, once, open ones first. Directories are among them."""
+    """Every file on a volume (the first one is home) that a program has open or mapped, once, open ones first, without
+    those that are shared. Directories are among them."""
     pids = processes.pids()
     opened = {path for pid in pids for path in _open_files(pid)}
     mapped = {path for pid in pids for path in _mapped_files(pid)} - opened
-    return [p for p in (*sorted(opened), *sorted(mapped)) if _inside(p, volumes) and not p.endswith(DELETED)]
+    found = [path for path in (*sorted(opened), *sorted(mapped)) if _inside(path, volumes)]
+    return [path for path in found if not path.endswith(DELETED) and not shared(path, volumes[0])]
+
+
+def shared(path: str, home: str) -> bool:
+    """Whether it is one of those that whatever runs next in the same home writes to, and that are made for that."""
+    return any(fnmatchcase(path, f"{home.rstrip('/')}/{pattern}") for pattern in SHARED)
 
 
 def unsaveable(volumes: list[str]) -> list[dict[str, Any]]:
