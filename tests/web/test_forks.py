@@ -1,5 +1,7 @@
 """Our API: a workspace made of a snapshot of another one, by those who may read it."""
 
+from typing import Any
+
 import httpx
 import pytest
 
@@ -15,7 +17,7 @@ async def test_a_fork_is_recorded_at_once_and_followed_like_any_workspace(api: h
     assert answer.status_code == 201
     path, made = answer.headers["Location"], answer.json()
     assert (made["namespace"], made["name"], made["operation"]["kind"]) == ("default", "other", "fork")
-    found = await reach(api, path, "Running")
+    found: dict[str, Any] = await reach(api, path, "Running")
     assert found["continuity"]["verdict"] == "forked"
     origin = found["origin"]
     assert (origin["name"], origin["snapshot_id"]) == ("exp", older["id"])
