@@ -6,15 +6,21 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+import httpx
+
 from crash.figures import Book, Run
 from crash.stops import Step, numbered
 from e2e.unsupervised import Unsupervised
 from intermezzo.client import Intermezzo
+from intermezzo.client.wire import PREFIX
 from intermezzo.domain.errors import IntermezzoError, NotFound
 from intermezzo.domain.workspace import SETTLED, Phase
 from node.world import until
 
 WITHIN_S = 60.0
+PATIENT_S = 1.0
+QUIET_STEPS = 40
+AT_REST = {phase.value for phase in SETTLED}
 Ask = Callable[[Intermezzo], object]
 # What changes nothing outside the control plane. Whatever is not named here is killed at.
 READS = {
@@ -99,6 +105,13 @@ class Cutting:
             time.sleep(0.05)
         return found
 
+    def listen(self) -> None:
+        """Learn which steps the control plane takes in any case: asked how things are, with nothing to change."""
+        steps = self.installation.control
+        before = len(steps.passed)
+        until(lambda: not self._moving() and len(steps.passed[before:]) > QUIET_STEPS, "it has looked around", 0.1)
+        self.noise |= set(steps.passed[before:])
+
     def remember(self) -> None:
         self.told = self.installation.cell(self.name, "import os; x = os.urandom(8).hex(); print(x, os.getpid())").text
 
@@ -129,17 +142,14 @@ class Cutting:
             ask(client)
 
     def _moving(self) -> bool:
+        """Whoever does not answer at once is no sign that it rests."""
+        found = self.installation.connection_now
+        address = f"{found['url']}{PREFIX}/workspaces/default/{self.name}"
+        headers = {"Authorization": f"Bearer {found['token']}"}
         try:
-            return self.installation.show(self.name).phase not in SETTLED
-        except NotFound:
-            return False
-        except IntermezzoError:
+            answer = httpx.get(address, headers=headers, timeout=PATIENT_S, trust_env=False)
+        except httpx.TransportError:
             return True
-
-
-def noise_of(installation: Unsupervised) -> set[str]:
-    """The steps that a control plane takes with nothing to do, from its start on."""
-    steps = installation.control
-    before = len(steps.passed)
-    until(lambda: len(steps.passed[before:]) > 60, "it has looked at everything several times")
-    return set(steps.passed)
+        if answer.status_code == 404:
+            return False
+        return not answer.is_success or answer.json()["phase"] not in AT_REST

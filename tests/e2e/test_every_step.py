@@ -7,7 +7,7 @@ import pytest
 
 from crash.figures import Book
 from crash.stops import Step, once
-from e2e.cutting import Ask, Cutting, noise_of
+from e2e.cutting import Ask, Cutting
 from e2e.unsupervised import Unsupervised, unsupervised
 from intermezzo.domain.workspace import Phase
 
@@ -24,7 +24,7 @@ def armed() -> Iterator[Unsupervised]:
 @pytest.fixture(scope="module")
 def cutting(armed: Unsupervised) -> Iterator[Cutting]:
     made = Cutting(armed, Book("installation"), NAME)
-    made.noise = noise_of(armed)
+    made.listen()
     yield made
     made.close()
 
@@ -43,6 +43,7 @@ def steps(cutting: Cutting) -> dict[str, list[Step]]:
     """What each operation does undisturbed; at the end the session runs, with two snapshots behind it."""
     found = {"start": cutting.steps_of(ASKED["start"])}
     cutting.remember()
+    cutting.listen()
     for kind in ("pause", "resume", "pause", "resume", "expiry"):
         found[kind] = cutting.steps_of(ASKED[kind])
     return found

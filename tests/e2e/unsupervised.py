@@ -1,6 +1,7 @@
 """An installation whose three processes a test starts and kills itself: no supervisor that waits before it starts one
 again, and processes that are there at once. Everything else is as `intermezzo up` makes it."""
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ class Unsupervised(Installation):
         configured = f'[engine]\npath = "{engine()}"\n[crash_tests]\ndirectory = "{steps}"\n'
         super().__init__(folder, configured)
         self.node, self.control = Stops(steps / "node"), Stops(steps / "control")
-        self.settings = load(self.file).settings
+        self.settings = load(self.file, {"data_dir": self.data_dir}).settings
         self._agent = NodeAgent(self.settings.node_socket)
         self._origins: dict[str, Origin] = {}
         self._running: dict[str, Forked] = {}
@@ -60,6 +61,12 @@ class Unsupervised(Installation):
         }
         until(ready[name], f"the {name} answers")
 
+    @property
+    def connection_now(self) -> dict[str, str]:
+        """Address and token, as they were last written."""
+        found: dict[str, str] = json.loads(self.settings.connection_file.read_text())
+        return found
+
     def program(self, name: str) -> int:
         return self._running[name].pid
 
@@ -68,9 +75,11 @@ class Unsupervised(Installation):
 
     def down(self) -> None:
         for name in ("gateway", "control plane"):
-            self._running[name].kill()
-        until(lambda: not self._agent.tear_down(), "nothing is left of the sandboxes")
-        self._running["node agent"].kill()
+            if name in self._running:
+                self.kill(name)
+        if "node agent" in self._running:
+            until(lambda: not self._agent.tear_down(), "nothing is left of the sandboxes")
+            self.kill("node agent")
         for origin in self._origins.values():
             origin.close()
 
@@ -88,8 +97,8 @@ def unsupervised() -> Iterator[Unsupervised]:
         folder = Path(name)
         folder.chmod(0o755)
         made = Unsupervised(folder, Path(steps) / "steps")
-        made.up()
         try:
+            made.up()
             yield made
         finally:
             made.down()
