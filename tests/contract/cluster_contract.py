@@ -17,6 +17,7 @@ from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, StaleOrde
 from intermezzo.domain.export import MANIFEST, PACKAGES, README, REQUIREMENTS, SUMS, ExportRequest
 from intermezzo.domain.home_record import HomeRecord
 from intermezzo.domain.orders import (
+    ForkOrder,
     Observed,
     Order,
     OrderState,
@@ -65,6 +66,12 @@ def pause(uid: str, token: int) -> PauseOrder:
 
 def resume(ground: Ground, uid: str, token: int, snapshot_id: str) -> ResumeOrder:
     return ResumeOrder(uid, token, f"operation-{token}", snapshot_id, ground.sandbox(uid))
+
+
+def fork(ground: Ground, uid: str, token: int, origin: str, snapshot_id: str) -> ForkOrder:
+    own = replace(ground.sandbox(uid), access_token="a token that is the fork's own", hostname="fork")
+    home = ground.sandbox(origin).volume_id
+    return ForkOrder(uid, token, f"operation-{token}", origin, home, snapshot_id, own)
 
 
 async def carry_out(ground: Ground, order: Order, state: OrderState = OrderState.DONE) -> Observed:
@@ -193,6 +200,29 @@ class ClusterContract:
         live = await carry_out(ground, resume(ground, uid, 3, f"{uid}-snapshot-2"))
         seen = await carry_out(ground, resume(ground, uid, 4, f"{uid}-snapshot-2"), OrderState.FAILED)
         assert sandbox_id(seen) == sandbox_id(live)
+
+    async def test_a_fork_is_a_sandbox_of_its_own_over_a_copy_of_the_home(self, ground: Ground, uid: str) -> None:
+        origin, other = ground.sandbox(uid).volume_id, ground.sandbox(f"{uid}-fork").volume_id
+        await carry_out(ground, start(ground, uid, 1))
+        saved = (await carry_out(ground, pause(uid, 2))).snapshots
+        before = await ground.cluster.home(origin)
+        failed = await carry_out(ground, fork(ground, f"{uid}-fork", 1, uid, "no-such-snapshot"), OrderState.FAILED)
+        assert failed.sandbox is None
+        with pytest.raises(NotFound):
+            await ground.cluster.home(other)
+        seen = await carry_out(ground, fork(ground, f"{uid}-fork", 2, uid, f"{uid}-snapshot-2"))
+        assert seen.sandbox is not None and seen.sandbox.state is SandboxState.RUNNING
+        assert seen.snapshots == ()
+        assert seen.report is not None
+        times = [seen.report.times[step] for step in ("copied", "restored", "renamed", "answering")]
+        assert times == sorted(times)
+        original = await ground.cluster.observe(uid)
+        assert (original.sandbox, [m.id for m in original.snapshots]) == (None, [m.id for m in saved])
+        assert await ground.cluster.home(origin) == before
+        await carry_out(ground, RemoveOrder(f"{uid}-fork", 3, "operation-3", other))
+        with pytest.raises(NotFound):
+            await ground.cluster.home(other)
+        assert await ground.cluster.home(origin) == before
 
     async def test_a_pause_without_a_session_fails(self, ground: Ground, uid: str) -> None:
         seen = await carry_out(ground, pause(uid, 1), OrderState.FAILED)

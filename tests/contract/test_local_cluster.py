@@ -115,7 +115,7 @@ async def ground(agent: Path, uid: str) -> AsyncIterator[LocalGround]:
     async with aclosing(_Closing(agent)) as cluster:
         ground = LocalGround(cluster)
         yield ground
-        for name in (uid, f"{uid}-other"):
+        for name in (uid, f"{uid}-other", f"{uid}-fork"):
             await carry_out(ground, RemoveOrder(name, 1000, "clean-up", f"{name}-v"))
 
 

@@ -8,6 +8,7 @@ from intermezzo.domain.snapshot import Confirmation
 from intermezzo.domain.workspace import SETTLED, Phase, Workspace, WorkspaceKey
 
 EXP = WorkspaceKey("default", "exp")
+FORK = WorkspaceKey("default", "fork")
 Ask = Callable[[MortalWorld], Awaitable[object]]
 
 
@@ -76,6 +77,7 @@ OPERATIONS = (
     Operation("pause", resumed, lambda world: world.plane.pause(EXP, "ada")),
     Operation("pause while another waits", awaited, lambda world: world.plane.pause(EXP, "ada")),
     Operation("resume", paused, lambda world: world.plane.resume(EXP, "ada")),
+    Operation("fork", paused, lambda world: world.plane.fork(EXP, FORK, "ada", "ada")),
     Operation("restart", resumed, lambda world: world.plane.restart_fresh(EXP, "ada"), frozenset({SESSION})),
     Operation("delete", resumed, lambda world: world.plane.delete(EXP, "ada"), ALL),
     Operation("delete with files", paused, lambda world: world.plane.delete(EXP, "ada", delete_files=True), ALL),
