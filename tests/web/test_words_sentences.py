@@ -78,7 +78,7 @@ PARTS = {
 }
 """Pieces of sentences; the whole ones are among the samples below."""
 
-NAMES = {"make setup", "make vscode", "VS Code"}
+NAMES = {"make setup", "make vscode", "VS Code", f"checkpoint.load({STAND_IN}, folder={STAND_IN})"}
 COMMAND = re.compile(r"`[^`]*`|intermezzo \S+( \S+){0,3}")
 
 COMPLETE = Resources(2000, 2**31, {"nvidia.com/gpu": 1}, ("nvidia.com/gpu",))
