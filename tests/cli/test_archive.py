@@ -9,10 +9,13 @@ from intermezzo.client.archive import ArchiveFile
 from intermezzo.domain.errors import AlreadyExists, Unreachable
 
 CONTENT = bytes(number * number % 251 for number in range(1 << 16)) * 64
-WHOLE = gzip.compress(CONTENT)
+FIRST = gzip.compress(CONTENT)
+WHOLE = FIRST + gzip.compress(CONTENT + bytes(1024))
 
 
-@pytest.mark.parametrize("kept", [0, 1, 10, len(WHOLE) // 2, len(WHOLE) - 1])
+@pytest.mark.parametrize(
+    "kept", [0, 1, 10, len(WHOLE) // 2, len(FIRST) - 1, len(FIRST), len(FIRST) + 1, len(WHOLE) - 1]
+)
 def test_one_that_broke_off_is_no_file(tmp_path: Path, kept: int) -> None:
     with pytest.raises(Unreachable), ArchiveFile(tmp_path / "a.tar.gz") as file:
         file.add(WHOLE[:kept])
@@ -34,7 +37,7 @@ def test_a_whole_one_says_how_large_it_is_and_leaves_nothing_beside_it(tmp_path:
         for at in range(0, len(WHOLE), 100):
             file.add(WHOLE[at : at + 100])
         made = file.keep()
-    assert (made.bytes, made.unpacked_bytes) == (len(WHOLE), len(CONTENT))
+    assert (made.bytes, made.unpacked_bytes) == (len(WHOLE), 2 * len(CONTENT) + 1024)
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [WHOLE]
 
 

@@ -11,6 +11,7 @@ from intermezzo.domain.errors import AlreadyExists, Unreachable
 
 PIECE = 1 << 20
 GZIP = 31
+END = 1024  # the bytes of zeros that a tar ends with
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class ArchiveFile:
         self._target = target
         self._aside = target.with_name(f".{target.name}.part")
         self._decompressor = zlib.decompressobj(GZIP)
+        self._last = b""
         self.unpacked = 0
 
     def __enter__(self) -> Self:
@@ -42,18 +44,21 @@ class ArchiveFile:
         """The next of it. Raises `Unreachable` for what is no such archive."""
         self._file.write(piece)
         try:
-            while not self._decompressor.eof:
-                unpacked = len(self._decompressor.decompress(piece, PIECE))
-                self.unpacked += unpacked
-                piece = self._decompressor.unconsumed_tail
-                if not piece and unpacked < PIECE:
+            while piece or not self._decompressor.eof:
+                if self._decompressor.eof:
+                    self._decompressor = zlib.decompressobj(GZIP)
+                unpacked = self._decompressor.decompress(piece, PIECE)
+                self.unpacked += len(unpacked)
+                self._last = (self._last + unpacked)[-END:]
+                piece = self._decompressor.unconsumed_tail or self._decompressor.unused_data
+                if not piece and len(unpacked) < PIECE:
                     return
         except zlib.error as error:
             raise Unreachable(f"what came is no archive: {error}", "Export again.") from None
 
     def keep(self) -> Received:
         """All of it is there: give it its name. Raises `Unreachable` if it is not."""
-        if not self._decompressor.eof:
+        if not self._decompressor.eof or self._last != bytes(END):
             raise Unreachable("the archive broke off before its end", "Export again.")
         self._file.flush()
         os.fsync(self._file.fileno())

@@ -1,11 +1,18 @@
-"""Where an archive goes: compressed, piece by piece, to an open descriptor. It holds no more than one piece."""
+"""Where an archive goes: compressed, piece by piece, to an open descriptor. It holds no more than one piece.
+
+What compresses badly, such as the weights of a model, is only wrapped, which is many times as quick. That makes the
+archive several gzip members in a row, which every reader takes as one.
+"""
 
 import os
 import tarfile
 import zlib
 
-LEVEL = 1  # homes are large and mostly of what is compressed already: a higher level costs much and gains little
+QUICK = 1  # homes are large: a higher level costs much and gains little
+WRAPPED = 0
 GZIP = 31
+SAMPLE = 1 << 14
+WORTH_IT = 0.95
 BLOCK = tarfile.BLOCKSIZE
 RECORD = tarfile.RECORDSIZE
 
@@ -15,7 +22,8 @@ class Sink:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._compressor = zlib.compressobj(LEVEL, wbits=GZIP)
+        self._level = QUICK
+        self._compressor = zlib.compressobj(QUICK, wbits=GZIP)
         self._written = 0
 
     def header(self, member: tarfile.TarInfo) -> None:
@@ -24,6 +32,8 @@ class Sink:
 
     def data(self, content: bytes) -> None:
         """Some of a member's data."""
+        if len(content) >= SAMPLE:
+            self._suit(content)
         self._written += len(content)
         self._out(self._compressor.compress(content))
 
@@ -36,6 +46,14 @@ class Sink:
         self.data(b"\0" * (2 * BLOCK))
         self.data(b"\0" * (-self._written % RECORD))
         self._out(self._compressor.flush())
+
+    def _suit(self, content: bytes) -> None:
+        """Go on with the level that suits what comes, by a look at its beginning."""
+        squeezed = len(zlib.compress(content[:SAMPLE], QUICK))
+        level = QUICK if squeezed < WORTH_IT * SAMPLE else WRAPPED
+        if level != self._level:
+            self._out(self._compressor.flush())
+            self._level, self._compressor = level, zlib.compressobj(level, wbits=GZIP)
 
     def _out(self, content: bytes) -> None:
         left = memoryview(content)
