@@ -1,6 +1,7 @@
 """Where snapshots are kept and in what form: sent, let go of, fetched, encrypted, deleted; cut short anywhere."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,9 @@ from intermezzo.domain.errors import IntermezzoError, NotEnoughSpace
 from intermezzo.domain.keeping import Keeping, Local
 from intermezzo.domain.snapshot import Manifest, Place
 from intermezzo.domain.transfer import Transfer
-from intermezzo.node import checksums, encrypted, inspection, removal, whole
+from intermezzo.node import checksums, encrypted, inspection, mending, removal, whole
 from intermezzo.node.bringing import Brought, bring
-from intermezzo.node.keeper import Keeper
+from intermezzo.node.keeper import FETCHED, Keeper
 from intermezzo.node.keys import Keys, NoKey
 from intermezzo.node.snapshots import Damaged, Snapshots
 from intermezzo.node.space import MARGIN_BYTES, Space
@@ -237,6 +238,78 @@ def test_a_store_cannot_put_a_file_of_its_own_choice_beside_a_snapshot(machine: 
     with pytest.raises(Damaged, match="in the store is not what was sent"):
         brought(machine, keeper)
     assert machine.now().places == (Place.STORE,)
+
+
+def damaged(machine: Machine, *, encrypts: bool) -> Keeper:
+    """A keeper that has sent a snapshot of which a byte here was changed since, as is known."""
+    machine.saved()
+    keeper = machine.keeper(Keeping(URL, encrypts=encrypts))
+    tend(keeper)
+    folder = machine.snapshots.path("ws", "one")
+    file = folder / encrypted.NAME / "pages.img.000000.age" if encrypts else folder / "pages.img"
+    content = file.read_bytes()
+    file.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    machine.snapshots.amend("ws", "one", damage="the content of pages.img is not what was saved")
+    return keeper
+
+
+def mend(machine: Machine, keeper: Keeper) -> None:
+    manifest = machine.snapshots.find("ws", "one")
+    assert manifest and mending.is_due(keeper, manifest)
+    _in_a_thread(lambda: mending.mend(keeper, manifest, threading.Event()))
+
+
+@pytest.mark.parametrize("encrypts", [False, True])
+def test_one_that_is_damaged_here_is_made_whole_again_from_the_store(machine: Machine, encrypts: bool) -> None:
+    keeper = damaged(machine, encrypts=encrypts)
+    mend(machine, keeper)
+    found = machine.now()
+    assert found.places == (Place.NODE, Place.STORE)
+    assert whole.damage(keeper, found, threading.Event()) == ""
+    assert contents_of(brought(machine, keeper)) == CONTENT
+    assert not [name for name in machine.files() if name.startswith("fetched")]
+    assert not mending.is_due(keeper, found)
+
+
+@pytest.mark.parametrize("encrypts", [False, True])
+def test_where_the_store_is_no_better_the_damage_stays_and_its_copy_goes(machine: Machine, encrypts: bool) -> None:
+    keeper = damaged(machine, encrypts=encrypts)
+    name = next(name for name in machine.store.objects if "/data/pages.img" in name)
+    machine.store.objects[name] = b"x" * len(machine.store.objects[name])
+    with pytest.raises(Damaged, match="not whole either"):
+        mend(machine, keeper)
+    found = machine.snapshots.find("ws", "one")
+    assert found and found.damage == "the content of pages.img is not what was saved"
+    assert not mending.is_due(keeper, found)
+    assert machine.store.objects == {}
+    with pytest.raises(Damaged):
+        brought(machine, keeper)
+
+
+def test_while_the_store_is_away_the_damage_stays_and_is_mended_later(machine: Machine) -> None:
+    keeper = damaged(machine, encrypts=False)
+    machine.store.faults.silent = True
+    with pytest.raises(StoreSilent):
+        mend(machine, keeper)
+    (stuck,) = keeper.transfers("ws")
+    assert stuck.trouble
+    machine.store.faults.silent = False
+    mend(machine, keeper)
+    assert machine.now().damage == ""
+
+
+def test_a_fetch_that_nobody_goes_on_with_is_cleared_away_after_a_day(machine: Machine) -> None:
+    machine.saved()
+    keeper = machine.keeper(RELEASED)
+    tend(keeper)
+    begun = machine.snapshots.path("ws", "one") / FETCHED
+    begun.mkdir()
+    (begun / "pages.img").write_bytes(b"half")
+    assert not keeper.is_due(machine.now())
+    os.utime(begun, (0, 0))
+    assert keeper.is_due(machine.now())
+    tend(keeper)
+    assert machine.files() == {"manifest.json"}
 
 
 def test_what_somebody_uses_stays_where_it_is(machine: Machine) -> None:

@@ -13,15 +13,11 @@ from pathlib import Path
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.transfer import TransferStep
 from intermezzo.node import encrypted, files
+from intermezzo.node.fetched import ROOM, fetch, take_in
 from intermezzo.node.inspection import WATCH_EVERY_S, Progress
 from intermezzo.node.keeper import Keeper
-from intermezzo.node.snapshots import Damaged
-from intermezzo.node.stores.deposit import Deposit
 from intermezzo.node.stores.meter import Meter
 from intermezzo.node.tasks import finished
-
-ASIDE = "fetched.new"
-HINT = "Free some space, choose a snapshot that is on the node, or start fresh from the files."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,36 +48,15 @@ def _fetch(keeper: Keeper, manifest: Manifest, meter: Meter, cancelled: threadin
         now = keeper.snapshots.find(uid, snapshot_id)
         if now is None or now.here:
             return now or manifest
-        folder = keeper.snapshots.path(uid, snapshot_id)
-        aside = folder / ASIDE
-        with keeper.space.promised("fetching the snapshot", manifest.kept_bytes, aside, HINT):
-            deposit = keeper.depot(manifest.stored_in).fetch(uid, snapshot_id, aside, meter, cancelled)
-        _require_of(manifest, deposit)
-        return _take_in(keeper, manifest, aside, folder)
-
-
-def _require_of(manifest: Manifest, deposit: Deposit) -> None:
-    """No other file, nor another size, than this node has sent: a store is not to choose names in its folders."""
-    expected = encrypted.names(manifest) if manifest.encrypted_bytes else set(manifest.files)
-    if set(deposit.files) != expected or deposit.bytes != manifest.kept_bytes:
-        raise Damaged(f"snapshot {manifest.id} in the store is not what was sent", encrypted.HINT)
-
-
-def _take_in(keeper: Keeper, manifest: Manifest, aside: Path, folder: Path) -> Manifest:
-    target = folder / encrypted.NAME if manifest.encrypted_bytes else folder
-    target.mkdir(mode=0o700, exist_ok=True)
-    for path in sorted(aside.iterdir()):
-        path.rename(target / path.name)
-    files.sync(target)
-    held = keeper.snapshots.amend(manifest.workspace_uid, manifest.id, here=True)
-    files.remove_tree(aside)
-    return held
+        fetch(keeper, manifest, meter, cancelled)
+        take_in(keeper, manifest)
+        return keeper.snapshots.amend(uid, snapshot_id, here=True)
 
 
 def _decrypt(keeper: Keeper, manifest: Manifest, aside: Path, meter: Meter, cancelled: threading.Event) -> Manifest:
     key, folder = keeper.keys.get(manifest.workspace_uid), keeper.snapshots.path(manifest.workspace_uid, manifest.id)
     files.remove_tree(aside)
-    with keeper.space.promised("decrypting the snapshot", manifest.bytes, aside, HINT):
+    with keeper.space.promised("decrypting the snapshot", manifest.bytes, aside, ROOM):
         encrypted.decrypt(folder, manifest, key, aside, meter, cancelled)
     return manifest
 

@@ -14,7 +14,7 @@ from functools import partial
 
 from intermezzo.domain.errors import IntermezzoError
 from intermezzo.domain.snapshot import Manifest
-from intermezzo.node import checksums, removal
+from intermezzo.node import checksums, mending, removal
 from intermezzo.node.whole import damage
 from intermezzo.node.workspace import Workspace, now
 
@@ -86,6 +86,8 @@ class Chores:
                 await self._in_own_thread(partial(checksums.verify, snapshots, manifest, now(), self._held, look))
             elif not (manifest.checksums or manifest.damage) and self._may_reckon(manifest):
                 await self._in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
+            if mending.is_due(keeper, manifest) and not self._held.is_set():
+                await self._in_own_thread(partial(mending.mend, keeper, manifest, self._held))
             if keeper.is_due(manifest) and not self._held.is_set():
                 await self._in_own_thread(partial(keeper.tend, uid, manifest.id, self._held))
 

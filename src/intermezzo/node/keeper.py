@@ -28,6 +28,8 @@ from intermezzo.node.stores.opening import Opener
 from intermezzo.node.stores.parallel import Cancelled
 from intermezzo.node.turns import Turns
 
+FETCHED = "fetched.new"
+FORGOTTEN_S = 86_400.0  # after which nobody goes on with a fetch
 SENDING_AT_ONCE = 2
 
 
@@ -117,7 +119,7 @@ class Keeper:
         ):
             return False
         if self._leftovers(manifest):
-            self._commit(manifest, cancelled, lambda: self._remove(manifest, self._leftovers(manifest)))
+            self.commit(manifest, cancelled, lambda: self._remove(manifest, self._leftovers(manifest)))
         step = self._step(manifest)
         if step is not None:
             step(manifest, cancelled)
@@ -135,7 +137,7 @@ class Keeper:
 
     def _encrypt(self, manifest: Manifest, cancelled: threading.Event) -> None:
         uid, folder = manifest.workspace_uid, self._folder(manifest)
-        with self._metered(manifest, TransferStep.ENCRYPTING, manifest.bytes) as meter:
+        with self.metered(manifest, TransferStep.ENCRYPTING, manifest.bytes) as meter:
             aside = folder / encrypted.ASIDE
             hint = "Free some space: it stays as it is until then."
             with self.space.promised("encrypting a snapshot", manifest.bytes, aside, hint):
@@ -146,11 +148,11 @@ class Keeper:
                 held = self.snapshots.amend(uid, manifest.id, encrypted_bytes=size, stored_at=0, store_checked_at=0)
                 self._remove(held, self._leftovers(held))
 
-            self._commit(manifest, cancelled, settle)
+            self.commit(manifest, cancelled, settle)
 
     def _send(self, manifest: Manifest, cancelled: threading.Event) -> None:
         uid, url = manifest.workspace_uid, self.keeping.store
-        with self._metered(manifest, TransferStep.SENDING, manifest.kept_bytes) as meter:
+        with self.metered(manifest, TransferStep.SENDING, manifest.kept_bytes) as meter:
             if manifest.stored_in not in {"", url}:
                 self.depot(manifest.stored_in).sweep(uid, manifest.id)
             # Whoever deletes it must know where to look, from before the first byte has gone.
@@ -169,19 +171,19 @@ class Keeper:
             held = self.snapshots.amend(manifest.workspace_uid, manifest.id, here=False)
             self._remove(held, self._leftovers(held))
 
-        self._commit(manifest, cancelled, let_go)
+        self.commit(manifest, cancelled, let_go)
 
     def _check(self, manifest: Manifest, cancelled: threading.Event) -> None:
         """Read back all that the store has. Raises Damaged if that is not what was sent, and then it is sent anew."""
         uid, depot = manifest.workspace_uid, self.depot(manifest.stored_in)
-        with self._metered(manifest, TransferStep.CHECKING, manifest.kept_bytes) as meter:
+        with self.metered(manifest, TransferStep.CHECKING, manifest.kept_bytes) as meter:
             if wrong := depot.damage(uid, manifest.id, meter, cancelled):
                 self.snapshots.amend(uid, manifest.id, stored_at=0)
                 depot.sweep(uid, manifest.id)
                 raise Damaged(f"the store's copy is not what was sent, and is sent again: {wrong}")
             self.snapshots.amend(uid, manifest.id, store_checked_at=_now())
 
-    def _commit(self, manifest: Manifest, cancelled: threading.Event, change: Callable[[], None]) -> None:
+    def commit(self, manifest: Manifest, cancelled: threading.Event, change: Callable[[], None]) -> None:
         """Change which files hold, unless somebody has begun to use them."""
         with self._committing:
             if cancelled.is_set() or self._using[manifest.workspace_uid, manifest.id]:
@@ -201,7 +203,8 @@ class Keeper:
         folder = self._folder(manifest)
         plain = [folder / name for name in manifest.files] if manifest.encrypted_bytes or not manifest.here else []
         sealed = [folder / encrypted.NAME, folder / encrypted.ASIDE] if not manifest.here else []
-        return [path for path in (*plain, *sealed) if path.exists()]
+        fetched = [folder / FETCHED] if manifest.here or _is_older(folder / FETCHED, FORGOTTEN_S) else []
+        return [path for path in (*plain, *sealed, *fetched) if path.exists()]
 
     def _remove(self, manifest: Manifest, leftovers: list[Path]) -> None:
         for path in leftovers:
@@ -216,7 +219,7 @@ class Keeper:
         return self.snapshots.path(manifest.workspace_uid, manifest.id)
 
     @contextmanager
-    def _metered(self, manifest: Manifest, step: TransferStep, total: int) -> Iterator[Meter]:
+    def metered(self, manifest: Manifest, step: TransferStep, total: int) -> Iterator[Meter]:
         """Told of in `transfers` while it goes on, and afterwards if it failed."""
         key, meter = (manifest.workspace_uid, manifest.id), Meter(manifest.id, step, total)
         self._transfers[key] = meter, ""
@@ -234,3 +237,10 @@ class Keeper:
 
 def _now() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _is_older(path: Path, seconds: float) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > seconds
+    except FileNotFoundError:
+        return False

@@ -5,7 +5,7 @@ It never decides what is to be sent or deleted, and believes nothing that a stor
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -114,12 +114,22 @@ class Depot:
             self._store.delete([f"{base}/{name}" for name in sorted(stale)])
         return deposit
 
-    def fetch(self, uid: str, snapshot_id: str, aside: Path, meter: Meter, cancelled: threading.Event) -> Deposit:
-        """Bring the files of a snapshot into a folder, durably, but for the parts that lie there already.
+    def fetch(
+        self,
+        uid: str,
+        snapshot_id: str,
+        aside: Path,
+        meter: Meter,
+        cancelled: threading.Event,
+        accept: Callable[[Deposit], None] = lambda _: None,
+    ) -> Deposit:
+        """Bring the files of a snapshot into a folder, durably, but for the parts that lie there already. `accept`
+        looks at what the store says of it before anything is made, and raises where that is not to be fetched.
 
         Raises Absent, Cancelled, Damaged for anything that is not what was sent, OSError.
         """
         deposit = self._require(uid, snapshot_id)
+        accept(deposit)
         aside.mkdir(mode=0o700, parents=True, exist_ok=True)
         sizes = {name: sum(part.bytes for part in parts) for name, parts in deposit.files.items()}
         begun = {name: _prepare(aside / name, size) for name, size in sizes.items()}

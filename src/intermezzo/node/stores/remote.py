@@ -22,6 +22,7 @@ from intermezzo.node.stores.store import Absent, Stored, StoreTrouble, refused, 
 
 T = TypeVar("T")
 RETRIES = 2
+LARGEST = 64 << 20  # nothing that this node has sent is that large, and no memory is given to what is
 ANSWERED = ("Server returned non-2xx status code: 4", "status code: 501")
 
 
@@ -41,7 +42,13 @@ class RemoteStore:
 
     def get(self, name: str) -> bytes:
         """Its content. Raises Absent, StoreSilent or StoreRefused."""
-        return self._ask("to read an object", lambda: obstore.get(self._store, name).bytes().to_bytes())
+        return self._ask("to read an object", lambda: self._read(name))
+
+    def _read(self, name: str) -> bytes:
+        found = obstore.get(self._store, name)
+        if found.meta["size"] > LARGEST:
+            raise refused(self.url, f"to read an object: it has {found.meta['size']} bytes")
+        return found.bytes().to_bytes()
 
     def list(self, folder: str) -> list[Stored]:
         """All below a folder. Raises StoreSilent or StoreRefused."""
