@@ -86,6 +86,18 @@ async def test_a_volume_that_never_comes_leaves_it_paused_and_whole_with_the_way
     assert reasons.RETRY in failed.condition.ways_out
 
 
+async def test_a_fresh_start_waits_for_its_files_too(paused: World) -> None:
+    record = await paused.get("exp")
+    paused.cluster.world.detached.add(record.volume_id)
+    await paused.plane.restart_fresh(EXP, "ada")
+    phases = await pass_by(paused, DELAY_MS)
+    assert set(phases[2:]) == {Phase.STARTING}
+    paused.cluster.world.detached.clear()
+    await paused.settle()
+    started = await paused.get("exp")
+    assert (started.phase, started.condition, started.volume_id) == (Phase.RUNNING, None, record.volume_id)
+
+
 async def test_one_that_waits_for_its_files_can_be_deleted(paused: World) -> None:
     record = await paused.get("exp")
     paused.cluster.world.detached.add(record.volume_id)
