@@ -1,6 +1,7 @@
 """The parts of the agent that read and decide, without an engine."""
 
 import json
+import os
 from dataclasses import replace
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -20,7 +21,7 @@ from intermezzo.node.config import NodeConfig, VirtualAccelerator, load
 from intermezzo.node.environments import Environment, Environments
 from intermezzo.node.records import Records, SandboxRecord, WorkspaceRecord
 from intermezzo.node.space import Space
-from intermezzo.node.volumes import Volumes
+from intermezzo.node.volumes import Volumes, VolumeUnavailable
 from intermezzo.node.workspace import accepts
 from node.management_library import StandIn
 from node.world import TOKEN, specification
@@ -293,3 +294,16 @@ def test_the_configuration_names_what_is_wrong(tmp_path: Path) -> None:
     file = tmp_path / "node.toml"
     file.write_text(f'data_dir = "{tmp_path}"\nsubnet = "10.9.0.0/16"\n')
     assert load(file).socket == tmp_path / "run" / "node.sock"
+
+
+def test_fr47_a_volume_that_is_away_is_named_and_never_made_in_its_place(tmp_path: Path) -> None:
+    volumes = Volumes(tmp_path / "volumes", os.getuid(), os.getgid())
+    home = volumes.ensure("home")
+    volumes.require(["home"])
+    home.rename(tmp_path / "elsewhere")
+    with pytest.raises(VolumeUnavailable, match="home is not there"):
+        volumes.require(["home"])
+    assert not home.exists()
+    home.write_text("no directory")
+    with pytest.raises(VolumeUnavailable):
+        volumes.require(["home"])
