@@ -9,6 +9,7 @@ from intermezzo.domain.workspace import (
     FinishedOperation,
     Operation,
     OperationKind,
+    Origin,
     Outcome,
     Phase,
     Reservation,
@@ -50,6 +51,7 @@ def full(uid: str = "u1") -> Workspace:
         planted={"s1": report},
         continuity=Continuity(Verdict.FRESH, ("kernel k1 is gone",), report, None),
         queued_at=3,
+        origin=Origin("u0", WorkspaceKey("team", "first"), "s0", "volume-u0", report, 5),
     )
 
 

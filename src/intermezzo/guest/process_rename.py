@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
 WITHIN_S = 3.0
@@ -36,35 +36,37 @@ GENERATORS: dict[str, Callable[[Any], None]] = {
 }
 
 
-def become(question: dict[str, Any]) -> dict[str, Any]:
+def become(
+    question: dict[str, Any],
+    generators: Mapping[str, Callable[[Any], None]] = GENERATORS,
+    environ: MutableMapping[str, str] = os.environ,
+    within_s: float = WITHIN_S,
+) -> dict[str, Any]:
     """Take the variables of `question` (by name, what each was and what it becomes) unless the user set them otherwise,
     and begin anew; answers with the names of the generators that did, and with what went wrong, empty if nothing."""
     for name, (was, becomes) in question.get("variables", {}).items():
-        if os.environ.get(name) == was:
-            os.environ[name] = becomes
-    problems = {name: problem for name in _there() if (problem := _anew(name))}
-    generators = [name for name in _there() if name not in problems]
-    last.update(at=time.time(), generators=generators)
-    return {"generators": generators, "problem": "; ".join(problems.values())}
+        if environ.get(name) == was:
+            environ[name] = becomes
+    there = [name for name in generators if name in sys.modules]
+    problems = {name: problem for name in there if (problem := _anew(name, generators[name], within_s))}
+    renewed = [name for name in there if name not in problems]
+    last.update(at=time.time(), generators=renewed)
+    return {"generators": renewed, "problem": "; ".join(problems.values())}
 
 
-def _there() -> list[str]:
-    return [name for name in GENERATORS if name in sys.modules]
-
-
-def _anew(name: str) -> str:
+def _anew(name: str, renew: Callable[[Any], None], within_s: float) -> str:
     """Bounded: a cell that is drawing a billion numbers holds the generator until it has them."""
     failed: list[str] = []
 
     def begin() -> None:
         try:
-            GENERATORS[name](sys.modules[name])
-        except Exception as error:  # noqa: BLE001 whatever a library or a user's replacement of it raises, the kernel lives on
+            renew(sys.modules[name])
+        except Exception as error:  # noqa: BLE001 whatever a library or a user's replacement of it raises
             failed.append(f"{name} could not be seeded anew: {type(error).__name__}: {error}"[:200])
 
     thread = threading.Thread(target=begin, name=f"intermezzo-{name}", daemon=True)
     thread.start()
-    thread.join(WITHIN_S)
+    thread.join(within_s)
     if thread.is_alive():
         return f"{name} is in use by a cell that runs, and could not be seeded anew"
     return failed[0] if failed else ""
