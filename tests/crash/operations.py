@@ -43,6 +43,14 @@ async def twice_paused(world: MortalWorld) -> None:
     await world.settle()
 
 
+async def too_many(world: MortalWorld) -> None:
+    """Running, and with one more snapshot behind it than are kept."""
+    await twice_paused(world)
+    for ask in (world.plane.resume, world.plane.pause, world.plane.resume):
+        await ask(EXP, "ada")
+        await world.settle()
+
+
 async def awaited(world: MortalWorld) -> None:
     """Running, and another waits for what it holds."""
     await running(world)
@@ -58,6 +66,10 @@ async def _delete_oldest(world: MortalWorld) -> None:
 async def _delete_only(world: MortalWorld) -> None:
     (only,) = await world.plane.snapshots(EXP)
     await world.plane.delete_snapshot(EXP, only.manifest.id, "ada", Confirmation.LIVE_STATE)
+
+
+async def _fork(world: MortalWorld) -> None:
+    await world.plane.fork(EXP, WorkspaceKey("default", "fork"), "ada", "ada")
 
 
 @dataclass(frozen=True)
@@ -81,7 +93,9 @@ OPERATIONS = (
     Operation("restart", resumed, lambda world: world.plane.restart_fresh(EXP, "ada"), frozenset({SESSION})),
     Operation("delete", resumed, lambda world: world.plane.delete(EXP, "ada"), ALL),
     Operation("delete with files", paused, lambda world: world.plane.delete(EXP, "ada", delete_files=True), ALL),
+    Operation("fork", paused, _fork),
     Operation("expiry", twice_paused, _delete_oldest, frozenset({SNAPSHOT})),
+    Operation("expiry by the rules", too_many, lambda world: world.plane.retention.look(), frozenset({SNAPSHOT})),
     Operation("expiry of the last", paused, _delete_only, frozenset({SNAPSHOT, SESSION})),
 )
 
