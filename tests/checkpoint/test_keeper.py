@@ -68,6 +68,33 @@ def test_a_loop_that_breaks_off_saves_nothing_of_the_broken_round(made: Any, wor
     assert labels(keeper) == ["epoch 0", "epoch 1"]
 
 
+@pytest.mark.parametrize("leave", ["break", "interrupted"])
+def test_a_round_that_was_left_is_not_taken_for_a_whole_one_until_that_is_said(
+    made: Any, work: dict[str, Any], leave: str
+) -> None:
+    """Also where the program caught the interruption, as notebooks do."""
+    keeper, wish = made(), Wish()
+    keeper.save("good")
+    try:
+        for work["epoch"] in keeper.each(range(3)):
+            if leave == "break":
+                break
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        work["epoch"] = -1
+    keeper.cell_ended(broken_off=False)
+    keeper.ask(wish)
+    keeper.between_cells()
+    told = wish.wait(0)
+    assert told is not None and told["outcome"] == "skipped"
+    assert labels(keeper) == ["good"]
+    keeper.safe_point("whole")
+    keeper.ask(again := Wish())
+    keeper.between_cells()
+    told = again.wait(0)
+    assert told is not None and (told["outcome"], told["label"]) == ("saved", "whole")
+
+
 def test_a_save_that_fails_ends_no_loop_and_is_said(tmp_path: Path) -> None:
     keeper = Keeper("training", lambda: {"bad": object()}, folder=tmp_path, every_steps=1)
     with pytest.warns(CheckpointWarning, match="could not be saved"):

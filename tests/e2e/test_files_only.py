@@ -14,6 +14,7 @@ from node.world import environment, until
 pytestmark = pytest.mark.engine
 SANDBOX_UID = 1000
 SYSTEM_PYTHON = "/usr/bin/python3"
+KEEPER = "from intermezzo.checkpoint import Keeper; keeper = Keeper('work', lambda: {'x': x})"
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,7 @@ def test_it_is_said_before_anyone_presses_pause(plain: Installation) -> None:
 def test_a_pause_keeps_files_and_a_resume_is_called_a_fresh_start(plain: Installation) -> None:
     uid = plain.start("exp").uid
     plain.cell("exp", "x = 41; open('kept.txt', 'w').write('kept')")
+    assert plain.cell("exp", KEEPER).problem == ""
     told = {layer.name: layer.kept_by_pause for layer in plain.show("exp").layers}
     assert (told["persistent files"], told["workspace snapshot"]) == (True, False)
 
@@ -62,6 +64,10 @@ def test_a_pause_keeps_files_and_a_resume_is_called_a_fresh_start(plain: Install
     assert paused.returncode == 0
     assert "There is NO snapshot" in paused.stdout
     assert (plain.show("exp").phase, plain.show("exp").snapshot) == (Phase.PAUSED, None)
+    recorded = plain.show("exp").recorded
+    assert recorded is not None
+    assert [saved.series for saved in recorded.checkpoints] == ["work"]
+    assert recorded.environment is not None
     until(lambda: not plain.footprint.of(uid), "no process of the session is left")
 
     resumed = plain.run("resume", "exp")
@@ -70,6 +76,8 @@ def test_a_pause_keeps_files_and_a_resume_is_called_a_fresh_start(plain: Install
     assert "restored" not in resumed.stdout
     assert "NameError" in plain.cell("exp", "x").problem
     assert plain.cell("exp", "print(open('kept.txt').read())").text == "kept"
+    loaded = plain.cell("exp", f"from intermezzo import checkpoint; print({recorded.checkpoints[0].loaded_by})")
+    assert loaded.text == "{'x': 41}"
     plain.delete("exp")
 
 

@@ -19,7 +19,7 @@ from .series import FOLDER, KEEP, MAIN, Series
 from .wish import Wish, answer
 
 Item = TypeVar("Item")
-BROKEN_OFF = "a cell broke off since the last safe point, so the state may be half of an update"
+BROKEN_OFF = "a cell or a round of the loop broke off since the last safe point: the state may be half of an update"
 
 
 class Keeper:
@@ -93,8 +93,10 @@ class Keeper:
 
     def each(self, items: Iterable[Item], label: str = "{}") -> Iterator[Item]:
         """The items of a loop with a safe point after each round, labelled by `label.format(item)`; what was not saved
-        at the end of the loop is saved then."""
+        at the end of the loop is saved then. A loop that is left in the midst of a round leaves a state of which nobody
+        knows whether it is whole: say so with `safe_point`."""
         for item in items:
+            self._broken_off = True  # until the round is over, whoever leaves it and however
             yield item
             self.safe_point(label.format(item), item if isinstance(item, int) else None)
         if self._points:
@@ -108,7 +110,7 @@ class Keeper:
         """Have a wish granted at the next safe point or between cells; from any thread, at once."""
         with self._wishing:
             self._wishes.append(wish)
-        cells.between(self._between_cells)
+        cells.between(self.between_cells)
 
     def cell_began(self) -> None:
         """A cell of the notebook may change anything, also after it saved."""
@@ -121,7 +123,7 @@ class Keeper:
         if self._every_s is not None and self._due() and not self._broken_off and not self._elsewhere():
             self._saved_or_warned()
 
-    def _between_cells(self) -> None:
+    def between_cells(self) -> None:
         """In the thread that runs the notebook's cells, while it runs none."""
         if self._elsewhere():
             return  # a loop goes on in a thread of its own: the wish is granted at that one's next safe point

@@ -69,9 +69,10 @@ def _cell_ended(broken_off: bool) -> None:
 def _listen() -> None:
     global _listener
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if _listener is not None or not runtime or not (Path(runtime) / FOLDER).is_dir():
+    if _listener is not None or not runtime or not (Path(runtime) / FOLDER.parent).is_dir():
         return
     with contextlib.suppress(OSError):
+        (Path(runtime) / FOLDER).mkdir(mode=0o700, exist_ok=True)
         _listener = _bound(Path(runtime) / FOLDER)
         threading.Thread(target=_serve, args=(_listener,), name="intermezzo-checkpoint", daemon=True).start()
 
