@@ -66,3 +66,16 @@ def test_the_live_session_is_deleted_only_when_that_is_said(intermezzo: CommandL
 def test_the_group_offers_its_commands_for_completion(intermezzo: CommandLine) -> None:
     help_text = intermezzo.run("snapshots", "--help").stdout
     assert all(command in help_text for command in ("list", "pin", "unpin", "verify", "delete"))
+
+
+def test_after_a_pause_the_disks_agree_with_what_is_listed_and_there_is_nothing_to_clean(
+    intermezzo: CommandLine,
+) -> None:
+    intermezzo.json("create", "audited")
+    intermezzo.json("pause", "audited")
+    found = intermezzo.json("snapshots", "audit")
+    assert (found["agrees"], found["orphans"], found["listed_bytes"]) == (True, 0, found["disk_bytes"])
+    line = next(each for each in found["workspaces"] if each["name"] == "audited")
+    assert line["listed_bytes"] == line["disk_bytes"] > 0
+    shown = intermezzo.run("snapshots", "audit", "--clean")
+    assert (shown.exit_code, "default/audited" in shown.stdout, "They agree." in shown.stdout) == (Exit.OK, True, True)
