@@ -54,7 +54,9 @@ NO_LETTER = re.compile(r"\W")
 QUOTED = re.compile(r"`[^`]*`|\([^)]*\)|（[^）]*）|intermezzo \w+")
 
 PARTS = {
-    f"{STAND_IN} needs about {STAND_IN} bytes, but the disk has {STAND_IN} bytes free{STAND_IN}",
+    f"{STAND_IN} needs about {STAND_IN} bytes, but the disk has {STAND_IN} bytes free",
+    f"{STAND_IN} needs about {STAND_IN} bytes, but the disk has {STAND_IN} bytes free"
+    " beside what is promised to others",
     "GiB of memory",
     "GiB of home",
     "GiB of snapshots",

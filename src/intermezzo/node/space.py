@@ -50,8 +50,12 @@ class Space:
         if needed + MARGIN_BYTES + promised <= free:
             return
         needed, left = needed + MARGIN_BYTES, max(0, free - promised)
-        aside = " beside what is promised to others" if promised else ""
-        message = f"{what} needs about {needed} bytes, but the disk has {left} bytes free{aside}"
+        message = f"{what} needs about {needed} bytes, but the disk has {left} bytes free"
+        if promised:
+            message = (
+                f"{what} needs about {needed} bytes, but the disk has {left} bytes free"
+                " beside what is promised to others"
+            )
         raise NotEnoughSpace(message, hint, needed_bytes=needed, free_bytes=left)
 
 

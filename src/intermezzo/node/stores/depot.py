@@ -107,7 +107,8 @@ class Depot:
         there = self._sizes(base)
         if short := [name for name, size in deposit.objects().items() if there.get(name) != size]:
             raise refused(
-                self.url, f"to keep all of snapshot {manifest.id}: {len(short)} parts are not as they were sent"
+                self.url,
+                f"to keep all of snapshot {manifest.id}, of which {len(short)} parts are not as they were sent",
             )
         self._store.put(f"{base}/{documents.NAME}", DEPOSIT.dump_json(deposit))
         if stale := there.keys() - deposit.objects().keys() - {documents.NAME}:
