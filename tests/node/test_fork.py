@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -32,6 +32,19 @@ def forks(node: Node, uid: str) -> Iterator[list[str]]:
     yield names
     for name in names:
         node.carry_out(RemoveOrder(name, 10**9, "clean-up", f"volume-{name}"))
+
+
+@contextmanager
+def held(node: Node, subcommand: str) -> Iterator[None]:
+    """The engine waits before it does that."""
+    hold, before = node.folder / "hold", node.folder / f"before-{subcommand}"
+    hold.touch()
+    before.write_text(f"while [ -f '{hold}' ]; do sleep 0.05; done\n")
+    try:
+        yield
+    finally:
+        before.unlink()
+        hold.unlink()
 
 
 def path_of(uid: str) -> str:
@@ -128,23 +141,27 @@ def test_a_fork_that_cannot_be_restored_leaves_nothing_of_itself(
     assert made.run("print(len(x))") == "16"
 
 
-def test_an_agent_that_is_killed_while_it_copies_makes_one_whole_fork(
+def test_an_agent_that_is_killed_while_it_copies_and_while_it_renames_makes_one_whole_fork(
     node: Node, uid: str, volume: str, notebook: Notebook, forks: list[str]
 ) -> None:
-    home = node.folder / "volumes" / volume
-    with (home / "large").open("wb") as file:
+    with (node.folder / "volumes" / volume / "large").open("wb") as file:
         for _ in range(32):
             file.write(LARGE)
     paused(node, uid, notebook)
     one = forks[0]
-    order = fork(one, uid, volume)
-    node.send(order)
     aside, whole = (node.folder / "volumes" / f"volume-{one}{ending}" for ending in (".copying", ""))
-    until(lambda: aside.exists() or whole.exists(), "it has begun to copy")
-    node.kill()
+    order = fork(one, uid, volume)
+    with held(node, "exec"):
+        node.send(order)
+        until(lambda: aside.exists() or whole.exists(), "it has begun to copy")
+        node.kill()
+        node.start()
+        until(lambda: (r := node.observe(one).report) and "restored" in r.times, "it is restored")
+        (whole / "log.txt").write_text("what a session wrote that nobody ever reached")
+        node.kill()
     node.start()
     made = Notebook(node.ended(order), sandbox(one).access_token, notebook.kernel)
-    assert made.run("import os; print(os.path.getsize('large'))") == str(32 * len(LARGE))
+    assert made.run("print(os.path.getsize('large'), open('log.txt').read())") == f"{32 * len(LARGE)} one"
     assert not aside.exists()
 
 
@@ -153,20 +170,13 @@ def test_the_original_cannot_be_removed_from_under_a_fork(
 ) -> None:
     paused(node, uid, notebook)
     one = forks[0]
-    held = node.folder / "before-restore"
-    held.write_text(f"while [ -f '{node.folder}/hold' ]; do sleep 0.05; done\n")
-    (Path(node.folder) / "hold").write_text("")
     order = fork(one, uid, volume)
-    try:
+    with held(node, "restore"):
         node.send(order)
         until(lambda: (r := node.observe(one).report) and "copied" in r.times, "the files are copied")
         refused = node.carry_out(RemoveOrder(uid, 3, "remove", volume), OrderState.FAILED)
         assert refused.report and refused.report.problem and "fork" in refused.report.problem.message
-        (Path(node.folder) / "hold").unlink()
-        made = Notebook(node.ended(order), sandbox(one).access_token, notebook.kernel)
-    finally:
-        held.unlink()
-        (Path(node.folder) / "hold").unlink(missing_ok=True)
+    made = Notebook(node.ended(order), sandbox(one).access_token, notebook.kernel)
     assert made.run("print(len(x))") == "16"
     node.carry_out(RemoveOrder(uid, 4, "remove", volume))
     assert made.run("print(open('log.txt').read())") == "one"

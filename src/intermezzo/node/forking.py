@@ -20,6 +20,7 @@ from intermezzo.node.space import Space, taken
 from intermezzo.node.tasks import finished, in_thread
 from intermezzo.node.workspace import Tools, Workspace
 
+SANDBOX_GONE = "sandbox_gone"
 HINT = "Free some space, or delete files that are not needed, then try again."
 
 
@@ -33,6 +34,9 @@ async def copy_home(workspace: Workspace, order: ForkOrder, manifest: Manifest) 
     """Make the fork's home a copy of the original's, whole or not at all. Raises OSError, NotFound, NotEnoughSpace, or
     FilesChanged where a file that the session holds open was changed while it was copied."""
     tools, target = workspace.tools, order.sandbox.volume_id
+    if SANDBOX_GONE in workspace.times:
+        # A session of this very order ran over that copy, and was ended with the agent: it may have written to it.
+        await in_thread(tools.volumes.remove, target)
     source = await in_thread(tools.volumes.existing, order.origin_volume_id)
     total = await in_thread(taken, source)
     needed = 0 if await in_thread(can_clone, tools.volumes.disk) else total

@@ -7,7 +7,7 @@ does not know. An order that was superseded can no longer change the report.
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from intermezzo.domain.errors import EngineFailure, IntermezzoError, NotEnoughSpace, NotFound, StaleOrder
@@ -120,6 +120,11 @@ class Workspace:
         if isinstance(order, ForkOrder):
             made += (order.origin_volume_id,)
         return made + (order.sandbox.volume_ids if isinstance(order, StartOrder | ResumeOrder | ForkOrder) else ())
+
+    @property
+    def times(self) -> Mapping[str, int]:
+        """When the steps of the last order were complete, by name."""
+        return self.record.report.times if self.record else {}
 
     @property
     def working(self) -> bool:
