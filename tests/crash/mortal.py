@@ -4,23 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from control.world import World
+from crash.reads import CONTROL_READS
 from intermezzo.control.plane import ControlPlane
 from intermezzo.control.queue.dispatch import LINE
 from intermezzo.steps import Stepwise
-
-# What changes nothing: to die after it is to die after the step before it. Whatever is not named here is killed at.
-READS = {
-    *(f"cluster.{name}" for name in ("nodes", "observe", "observe_all", "sites", "logs", "home", "activity")),
-    *(f"session.{name}" for name in ("witness", "answers", "kernels")),
-    *(f"store.{name}" for name in ("get", "find", "workspaces", "reservations", "ledger", "runs", "setting")),
-    *(f"store.{name}" for name in ("activity", "activities", "newest_activity")),
-    *(
-        f"store.notices.{name}"
-        for name in ("in_force", "of_subject", "of_workspaces", "find", "undelivered", "deliveries")
-    ),
-    *(f"store.volumes.{name}" for name in ("volumes", "deleting", "find", "users")),
-    "store.catalog.documents",
-}
 
 
 class Killed(BaseException):
@@ -36,7 +23,7 @@ class Life:
     over: bool = False
 
     def passed(self, step: str) -> None:
-        if step in READS:
+        if step in CONTROL_READS:
             return
         self.steps.append(step)
         if self.last is not None and len(self.steps) > self.last:

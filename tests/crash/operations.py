@@ -68,10 +68,6 @@ async def _delete_only(world: MortalWorld) -> None:
     await world.plane.delete_snapshot(EXP, only.manifest.id, "ada", Confirmation.LIVE_STATE)
 
 
-async def _fork(world: MortalWorld) -> None:
-    await world.plane.fork(EXP, WorkspaceKey("default", "fork"), "ada", "ada")
-
-
 @dataclass(frozen=True)
 class Operation:
     """What is asked of which world. `may_end`: what may be gone afterwards, since just that was asked."""
@@ -93,7 +89,6 @@ OPERATIONS = (
     Operation("restart", resumed, lambda world: world.plane.restart_fresh(EXP, "ada"), frozenset({SESSION})),
     Operation("delete", resumed, lambda world: world.plane.delete(EXP, "ada"), ALL),
     Operation("delete with files", paused, lambda world: world.plane.delete(EXP, "ada", delete_files=True), ALL),
-    Operation("fork", paused, _fork),
     Operation("expiry", twice_paused, _delete_oldest, frozenset({SNAPSHOT})),
     Operation("expiry by the rules", too_many, lambda world: world.plane.retention.look(), frozenset({SNAPSHOT})),
     Operation("expiry of the last", paused, _delete_only, frozenset({SNAPSHOT, SESSION})),

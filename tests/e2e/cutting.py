@@ -9,6 +9,7 @@ from contextlib import suppress
 import httpx
 
 from crash.figures import Book, Run
+from crash.reads import CONTROL_READS
 from crash.stops import Step, numbered
 from e2e.unsupervised import Unsupervised
 from intermezzo.client import Intermezzo
@@ -22,13 +23,6 @@ PATIENT_S = 1.0
 QUIET_STEPS = 40
 AT_REST = {phase.value for phase in SETTLED}
 Ask = Callable[[Intermezzo], object]
-# What changes nothing outside the control plane. Whatever is not named here is killed at.
-READS = {
-    *(f"cluster.{name}" for name in ("nodes", "observe", "observe_all", "sites", "logs", "home", "activity", "audit")),
-    *(f"session.{name}" for name in ("witness", "answers", "kernels")),
-    *(f"store.{name}" for name in ("get", "find", "workspaces", "reservations", "ledger", "runs", "setting")),
-    *(f"store.{name}" for name in ("activity", "activities", "newest_activity")),
-}
 
 
 class Cutting:
@@ -48,7 +42,7 @@ class Cutting:
         before = len(self.installation.control.passed)
         self._ask(ask)
         assert self.settled()
-        return numbered(self.installation.control.passed[before:], READS | self.noise)
+        return numbered(self.installation.control.passed[before:], CONTROL_READS | self.noise)
 
     def cut_short(self, operation: str, ask: Ask, step: Step, process: str) -> None:
         """Have it done, and kill a process once the control plane is right behind that step."""

@@ -15,6 +15,7 @@ import httpx
 from pydantic import TypeAdapter
 
 from crash.figures import Book, Run
+from crash.reads import NODE_READS
 from crash.stops import Step, Stops, numbered, state_of
 from intermezzo.domain.orders import Observed, Order, OrderState, SnapshotOrder
 from node.world import OBSERVED, Node
@@ -22,16 +23,6 @@ from node.world import OBSERVED, Node
 WITHIN_S = 60.0
 PATIENT_S = 0.5
 SNAPSHOT_ORDER = TypeAdapter(SnapshotOrder)
-# What changes nothing outside the agent. Whatever is not named here is killed at.
-READS = {
-    *(f"engine.{name}" for name in ("endpoint", "image_bytes", "log", "memory_bytes", "pids", "processor_us")),
-    *(f"engine.{name}" for name in ("remains", "specification")),
-    *(f"snapshots.{name}" for name in ("complete", "find", "misfit", "partial", "path", "volume_ids", "workspaces")),
-    *(f"snapshots.{name}" for name in ("believed", "leaving", "usable")),
-    *(f"volumes.{name}" for name in ("path", "summary")),
-    *(f"guest.{name}" for name in ("activity", "preflight", "probe", "close")),
-    "records.load_all",
-}
 
 
 class Shortened:
@@ -49,7 +40,7 @@ class Shortened:
         before = len(self.stops.passed)
         self._send(order)
         assert self.settled(order)
-        return numbered(self.stops.passed[before:], READS)
+        return numbered(self.stops.passed[before:], NODE_READS)
 
     def cut_short(
         self, order: Order | SnapshotOrder, step: Step, process: str, lost: Callable[[Observed], list[str]]
