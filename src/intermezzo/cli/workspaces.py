@@ -112,6 +112,8 @@ def show(session: Session, workspace: str) -> None:
         say(idleness(found.idle))
     if found.snapshot:
         say(f"Snapshot of {moment(found.snapshot.created_at)}, {size(found.snapshot.bytes)}.")
+    if found.origin:
+        say(f"Fork of: {found.origin.namespace}/{found.origin.name}, snapshot {found.origin.snapshot_id}")
     if found.continuity:
         say(f"Session: {found.continuity.verdict.value}")
         for line in found.continuity.evidence:

@@ -80,7 +80,7 @@ _BRINGS_UP: dict[OperationKind, OrderKind] = {
 
 UNREACHABLE_RETRY_MS = 1_000
 LONGEST_RETRY_MS = 15_000
-COPYING = "copying the files"
+COPYING = "copying"
 """A step of a fork, as its progress names it."""
 UNBOUNDED = frozenset({COPYING, TransferStep.FETCHING.value, TransferStep.DECRYPTING.value})
 """Steps that take as long as they have bytes to move, which is seen: they have no deadline."""
