@@ -65,10 +65,10 @@ class Expiry:
 
 def expiries(holdings: Iterable[Holding], budgets: Iterable[Budget], now: int) -> dict[str, Expiry]:
     """What goes, now or once it is too old, by snapshot id. What the rule of age speaks of later is in it too."""
-    all_of_them = list(holdings)
-    found = {each.manifest.id: each for holding in all_of_them for each in _by_its_own_terms(holding)}
+    by_uid = {holding.workspace_uid: holding for holding in holdings}
+    found = {each.manifest.id: each for holding in by_uid.values() for each in _by_its_own_terms(holding)}
     for budget in budgets:
-        shared = [each for each in all_of_them if each.workspace_uid in budget.workspace_uids]
+        shared = [by_uid[uid] for uid in sorted(budget.workspace_uids & by_uid.keys())]
         found |= {each.manifest.id: each for each in _over(budget, shared, found, now)}
     return found
 
@@ -121,9 +121,11 @@ def _by_its_own_terms(holding: Holding) -> Iterator[Expiry]:
 
 def _over(budget: Budget, holdings: Sequence[Holding], found: Mapping[str, Expiry], now: int) -> Iterator[Expiry]:
     """The oldest spare ones that must go beside those that go anyway, so that the rest is no more than is allowed."""
-    going = {id_ for id_, expiry in found.items() if expiry.due_at <= now}
-    left = [manifest for each in holdings for manifest in each.snapshots if manifest.id not in going]
-    used = sum(manifest.bytes for manifest in left)
+    there = [manifest for each in holdings for manifest in each.snapshots]
+    going = {each.id for each in there if each.id in found and found[each.id].due_at <= now}
+    used = sum(manifest.bytes for manifest in there if manifest.id not in going)
+    if used <= budget.bytes:
+        return
     may_go = (manifest for each in holdings for manifest in spare(each) if manifest.id not in going)
     for manifest in sorted(may_go, key=lambda each: (each.created_at, each.id)):
         if used <= budget.bytes:

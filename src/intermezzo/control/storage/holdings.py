@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from intermezzo.control.context import Context
 from intermezzo.control.queue.rulebook import Rulebook
-from intermezzo.domain.quota import SNAPSHOTS
+from intermezzo.domain.quota import SNAPSHOTS, place_of
 from intermezzo.domain.retention import Budget, Holding
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.workspace import Workspace
@@ -18,11 +18,12 @@ def holdings(
     `workspaces` must be all whose operations may use a snapshot of another, as a fork does.
     """
     in_use = _in_use(workspaces)
+    terms = {place: context.terms(place) for place in {place_of(each) for each in workspaces}}
     return [
         Holding(
             each.uid,
             tuple(manifest for manifest in there.get(each.uid, ()) if manifest.id not in each.unwanted),
-            context.terms(each),
+            terms[place_of(each)],
             in_use | ({each.snapshot.id} if each.snapshot else frozenset()),
             frozenset(each.replaced),
         )

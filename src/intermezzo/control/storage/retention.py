@@ -13,7 +13,7 @@ import structlog
 
 from intermezzo.control import entries
 from intermezzo.control.context import Context, new_id
-from intermezzo.control.pacing import attempted
+from intermezzo.control.pacing import attempted, paced
 from intermezzo.control.quotas.stored import rules_of
 from intermezzo.control.storage.holdings import budgets, holdings
 from intermezzo.control.storage.letting_go import let_go
@@ -40,9 +40,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one look found: records by uid, what goes by snapshot id, the warnings in force by snapshot id."""
+    """What one look found: records and times of warning (milliseconds) by uid, what goes by snapshot id, the warnings
+    in force by snapshot id."""
 
     records: Mapping[str, Workspace]
+    warn_before: Mapping[str, int]
     expiring: Mapping[str, Expiry]
     told: Mapping[str, Notice]
     now: int
@@ -66,11 +68,10 @@ class Retention:
         """Warn of what is about to go, and let go of what may, once. Raises `Unreachable`, and then nothing goes."""
         found = await self._look()
         await self._warn(found)
-        for expiry in found.expiring.values():
-            record = found.records[expiry.manifest.workspace_uid]
-            warn = self._context.terms(record).warn_before_ms
-            if record.phase in SETTLED and may_go(expiry, found.told.get(expiry.manifest.id), warn, found.now):
-                await self._let_go(record, expiry, found.told.get(expiry.manifest.id))
+        async for id_, expiry in paced(found.expiring.items()):
+            record, given = found.records[expiry.manifest.workspace_uid], found.told.get(id_)
+            if record.phase in SETTLED and may_go(expiry, given, found.warn_before[record.uid], found.now):
+                await self._let_go(record, expiry, given)
 
     async def _look(self) -> Found:
         context = self._context
@@ -80,14 +81,20 @@ class Retention:
         held = holdings(context, records, {uid: observed.snapshots for uid, observed in seen.items()})
         now = context.clock.now()
         expiring = expiries(held, budgets(await rules_of(context), records), now)
-        return Found({each.uid: each for each in records}, expiring, {each.snapshot_id: each for each in told}, now)
+        return Found(
+            {each.uid: each for each in records},
+            {each.workspace_uid: each.terms.warn_before_ms for each in held},
+            expiring,
+            {each.snapshot_id: each for each in told},
+            now,
+        )
 
     async def _warn(self, found: Found) -> None:
         ended, fresh = [], []
-        for snapshot_id in {*found.told, *found.expiring}:
+        async for snapshot_id in paced({*found.told, *found.expiring}):
             expiry, given = found.expiring.get(snapshot_id), found.told.get(snapshot_id)
             record = found.records.get(expiry.manifest.workspace_uid) if expiry else None
-            warn = self._context.terms(record).warn_before_ms if record else 0
+            warn = found.warn_before[record.uid] if record else 0
             wanted = step(expiry, given, warn, found.now)
             if given is not None and wanted in {Step.WITHDRAW, Step.REPLACE}:
                 ended.append(given)

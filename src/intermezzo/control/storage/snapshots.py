@@ -39,7 +39,6 @@ class Snapshot:
     current: bool
     outlook: Outlook | None = None
     transfer: Transfer | None = None
-    transfer: Transfer | None = None
 
 
 class Snapshots:
