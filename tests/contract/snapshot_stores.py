@@ -15,7 +15,8 @@ from intermezzo.node.stores.memory import MemoryStore, StoreFaults
 from intermezzo.node.stores.remote import RemoteStore
 from intermezzo.node.stores.store import ObjectStore
 
-TIMEOUT_S = 1.0
+TIMEOUT_S = 30.0
+IMPATIENT_S = 1.0  # only where nobody will answer, so that a busy machine fails no test
 WORKSPACE = "ws"
 SECRET = "S3CRET"
 
@@ -189,12 +190,9 @@ class AtProvider:
     def lose(self, name: str) -> None:
         self.store.delete([name])
 
-    def wait_longer(self) -> None:
-        """For requests that the test itself holds up."""
-        self.store = RemoteStore(self.store.url, 60, self.options)
-
     def silence(self) -> None:
         self._server.hangs = True
+        self.store = RemoteStore(self.store.url, IMPATIENT_S, self.options)
 
     def refuse_writes(self) -> None:
         self._server.refused = frozenset({"PUT"})
@@ -204,3 +202,4 @@ class AtProvider:
 
     def mend(self) -> None:
         self._server.reset()
+        self.store = RemoteStore(self.store.url, TIMEOUT_S, self.options)

@@ -300,7 +300,6 @@ def test_a_server_in_trouble_is_asked_again_and_then_counts_as_silent(server: S3
 
 def test_a_slow_store_is_left_at_the_next_part(server: S3Server, saved: Saved) -> None:
     kept = AtProvider(server)
-    kept.wait_longer()
     cancelled, ended = threading.Event(), threading.Event()
     raised: list[BaseException] = []
 
