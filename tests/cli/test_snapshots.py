@@ -79,3 +79,9 @@ def test_after_a_pause_the_disks_agree_with_what_is_listed_and_there_is_nothing_
     assert line["listed_bytes"] == line["disk_bytes"] > 0
     shown = intermezzo.run("snapshots", "audit", "--clean")
     assert (shown.exit_code, "default/audited" in shown.stdout, "They agree." in shown.stdout) == (Exit.OK, True, True)
+
+
+def test_changed_files_can_be_accepted_also_where_there_are_none(intermezzo: CommandLine) -> None:
+    intermezzo.json("create", "edited")
+    intermezzo.json("pause", "edited")
+    assert intermezzo.json("resume", "edited", "--accept-changed-files")["continuity"]["verdict"] == "restored"
