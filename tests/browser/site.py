@@ -16,6 +16,7 @@ from playwright.async_api import Browser, Page
 from intermezzo.adapters.memory import simulated_node
 from intermezzo.domain.account import Use
 from intermezzo.domain.errors import NotFound
+from intermezzo.domain.home_record import SaveAnswer, SaveOutcome
 from intermezzo.domain.lease import LeaseSource
 from intermezzo.domain.orders import Problem
 from intermezzo.domain.policy import Allowance, Per, Policy
@@ -84,6 +85,15 @@ class Site(Simulated):
             self.cluster.settle()
             seen, _ = await self.plane.wait_changed(seen, 0.2)
 
+    async def keep_checkpoints(self, key: WorkspaceKey) -> None:
+        """Its programs save some when they are asked, as before a pause."""
+        live = self.cluster.world.sandbox_of((await self.plane.get(key)).uid)
+        assert live is not None
+        live.memory.doings.keepers = tuple(
+            SaveAnswer(series, SaveOutcome.SAVED, label, f"project/checkpoints/{series}/00000014", size)
+            for series, label, size in (("index", "step 4000", 3 << 20), ("training", "epoch 14", 412 << 20))
+        )
+
     async def furnish(self) -> None:
         """An evening in the life of a team: something in every state that people meet."""
         self.plane.context.policies = (FAIR,)
@@ -91,7 +101,9 @@ class Site(Simulated):
         resumed = await self.create("exp-17", "large", title="Experiment 17")
         await self.pause(resumed)
         await self.resume(resumed)
-        await self.pause(await self.create("embeddings", "gpu"))
+        embedded = await self.create("embeddings", "gpu")
+        await self.keep_checkpoints(embedded)
+        await self.pause(embedded)
         await self.pause(await self.create("nightly-report", "small", "script"))
         tuned = await self.create("fine-tune", "gpu", title="Fine-tuning, second try")
         await self.create("late-comer", "gpu")
