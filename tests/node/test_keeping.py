@@ -12,9 +12,10 @@ from intermezzo.domain.errors import IntermezzoError, NotEnoughSpace
 from intermezzo.domain.keeping import Keeping, Local
 from intermezzo.domain.snapshot import Manifest, Place
 from intermezzo.domain.transfer import Transfer
-from intermezzo.node import checksums, encrypted, inspection, mending, removal, whole
+from intermezzo.node import checksums, encrypted, inspection, mending, removal, tending, whole
 from intermezzo.node.bringing import Brought, bring
-from intermezzo.node.keeper import FETCHED, Keeper
+from intermezzo.node.fetched import FETCHED
+from intermezzo.node.keeper import Keeper
 from intermezzo.node.keys import Keys, NoKey
 from intermezzo.node.snapshots import Damaged, Snapshots
 from intermezzo.node.space import MARGIN_BYTES, Space
@@ -72,7 +73,7 @@ EVERYTHING = Keeping(URL, Local.RELEASE, encrypts=True)
 
 
 def tend(keeper: Keeper, name: str = "one", cancelled: threading.Event | None = None) -> None:
-    _in_a_thread(lambda: keeper.tend("ws", name, cancelled or threading.Event()))
+    _in_a_thread(lambda: tending.tend(keeper, "ws", name, cancelled or threading.Event()))
 
 
 def brought(machine: Machine, keeper: Keeper, told: list[str] | None = None) -> Brought:
@@ -112,7 +113,7 @@ def _in_a_thread(work: Callable[[], None]) -> None:
 def test_without_a_store_nothing_is_due_and_it_stays_as_it_is(machine: Machine) -> None:
     before = machine.saved()
     keeper = machine.keeper(Keeping())
-    assert not keeper.is_due(before)
+    assert not tending.is_due(keeper, before)
     tend(keeper)
     assert machine.now() == before
     assert before.places == (Place.NODE,)
@@ -122,7 +123,7 @@ def test_without_a_store_nothing_is_due_and_it_stays_as_it_is(machine: Machine) 
 def test_it_is_sent_and_is_then_in_both_places(machine: Machine) -> None:
     machine.saved()
     keeper = machine.keeper(STORED)
-    assert keeper.is_due(machine.now())
+    assert tending.is_due(keeper, machine.now())
     tend(keeper)
     found = machine.now()
     assert (found.places, found.stored_in) == ((Place.NODE, Place.STORE), URL)
@@ -130,7 +131,7 @@ def test_it_is_sent_and_is_then_in_both_places(machine: Machine) -> None:
     deposit = keeper.depot(URL).find("ws", "one")
     assert deposit and deposit.manifest.files == found.files
     assert (deposit.manifest.checksums, deposit.manifest.held) == ({}, ())
-    assert not keeper.is_due(found)
+    assert not tending.is_due(keeper, found)
     assert keeper.transfers("ws") == ()
     machine.store.sent.clear()
     tend(keeper)
@@ -305,9 +306,9 @@ def test_a_fetch_that_nobody_goes_on_with_is_cleared_away_after_a_day(machine: M
     begun = machine.snapshots.path("ws", "one") / FETCHED
     begun.mkdir()
     (begun / "pages.img").write_bytes(b"half")
-    assert not keeper.is_due(machine.now())
+    assert not tending.is_due(keeper, machine.now())
     os.utime(begun, (0, 0))
-    assert keeper.is_due(machine.now())
+    assert tending.is_due(keeper, machine.now())
     tend(keeper)
     assert machine.files() == {"manifest.json"}
 
@@ -375,7 +376,7 @@ def test_an_encrypted_one_survives_death_at_every_step_of_its_encryption(machine
     # Died between the manifest and the removal of the plain files.
     (folder / "pages.img").write_bytes(CONTENT["pages.img"])
     keeper = machine.keeper(ENCRYPTED)
-    assert keeper.is_due(machine.now())
+    assert tending.is_due(keeper, machine.now())
     tend(keeper)
     assert "pages.img" not in machine.files()
     assert contents_of(brought(machine, keeper)) == CONTENT

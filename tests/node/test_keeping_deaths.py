@@ -14,7 +14,7 @@ import pytest
 
 from intermezzo.domain.keeping import Keeping, Local
 from intermezzo.domain.snapshot import Place
-from intermezzo.node import removal
+from intermezzo.node import removal, tending
 from intermezzo.node.bringing import bring
 from intermezzo.node.keeper import Keeper
 from intermezzo.node.snapshots import Snapshots
@@ -113,7 +113,7 @@ def in_the_end_only(machine: Machine, keeping: Keeping) -> None:
 @pytest.mark.parametrize("keeping", WAYS)
 def test_whenever_it_dies_while_it_keeps_one_the_session_can_be_had_back(memory: Path, keeping: Keeping) -> None:
     def keep(keeper: Keeper) -> None:
-        keeper.tend("ws", "one", threading.Event())
+        tending.tend(keeper, "ws", "one", threading.Event())
 
     machines = every_death(memory, saved, keeping, keep)
     assert len(machines) > 5

@@ -14,7 +14,7 @@ from functools import partial
 
 from intermezzo.domain.errors import IntermezzoError
 from intermezzo.domain.snapshot import Manifest
-from intermezzo.node import checksums, mending, removal
+from intermezzo.node import checksums, mending, removal, tending
 from intermezzo.node.whole import damage
 from intermezzo.node.workspace import Workspace, now
 
@@ -88,8 +88,8 @@ class Chores:
                 await self._in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
             if mending.is_due(keeper, manifest) and not self._held.is_set():
                 await self._in_own_thread(partial(mending.mend, keeper, manifest, self._held))
-            if keeper.is_due(manifest) and not self._held.is_set():
-                await self._in_own_thread(partial(keeper.tend, uid, manifest.id, self._held))
+            if tending.is_due(keeper, manifest) and not self._held.is_set():
+                await self._in_own_thread(partial(tending.tend, keeper, uid, manifest.id, self._held))
 
         await self._scrub()
 
@@ -104,7 +104,7 @@ class Chores:
 
     def _may_reckon(self, manifest: Manifest) -> bool:
         """A session that runs is not to be slowed down, but for what must not stay as it is."""
-        return self._workspace.session is None or self._workspace.tools.keeper.is_due(manifest)
+        return self._workspace.session is None or tending.is_due(self._workspace.tools.keeper, manifest)
 
     async def _in_own_thread(self, work: Callable[[], None]) -> None:
         """Those who watch are told now and then, and at the end."""

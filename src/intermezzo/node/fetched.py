@@ -9,11 +9,12 @@ from pathlib import Path
 
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import encrypted, files
-from intermezzo.node.keeper import FETCHED, Keeper
+from intermezzo.node.keeper import Keeper
 from intermezzo.node.snapshots import Damaged
 from intermezzo.node.stores.deposit import Deposit
 from intermezzo.node.stores.meter import Meter
 
+FETCHED = "fetched.new"
 ROOM = "Free some space, choose a snapshot that is on the node, or start fresh from the files."
 
 
