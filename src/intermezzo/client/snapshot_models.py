@@ -12,7 +12,8 @@ from intermezzo.domain.transfer import TransferStep
 
 
 class SavedShape(Shape):
-    """A saved live state, as it was saved."""
+    """A saved live state, as it was saved. `held_left_out` is how many of the files that the session holds open are not
+    compared before a resume, as there are too many."""
 
     id: str
     created_at: int
@@ -23,6 +24,7 @@ class SavedShape(Shape):
     kernel: str = ""
     environment: str = ""
     accelerator: str = ""
+    held_left_out: int = 0
     checksums: Mapping[str, str] = Field(default_factory=dict)
 
 
