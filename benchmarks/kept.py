@@ -22,6 +22,7 @@ from intermezzo.node.keys import Keys
 from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.space import Space
 from intermezzo.node.stores.opening import opened
+from intermezzo.node.tending import tend
 
 CHUNK = 4 << 20
 
@@ -83,7 +84,7 @@ def _keeper(snapshots: Snapshots, scratch: Path, keeping: Keeping) -> Keeper:
 
 
 def _tend(keeper: Keeper) -> None:
-    _in_a_thread(lambda: keeper.tend("ws", "one", threading.Event()))
+    _in_a_thread(lambda: tend(keeper, "ws", "one", threading.Event()))
 
 
 def _brought(keeper: Keeper, scratch: Path) -> None:

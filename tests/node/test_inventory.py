@@ -18,6 +18,7 @@ from intermezzo.node.keys import Keys
 from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.space import Space
 from intermezzo.node.stores.memory import MemoryStore
+from intermezzo.node.tending import tend
 from intermezzo.node.volumes import Volumes
 
 
@@ -130,7 +131,7 @@ def test_both_places_are_counted_byte_for_byte_and_what_is_only_in_the_store_is_
     inventory = Inventory("node-1", keeps, Volumes(tmp_path / "volumes", 1000, 1000))
     manifest = made(snapshots, "whole", b"12345" * 100)
     in_a_thread(lambda: checksums.reckon(snapshots, manifest, threading.Event()))
-    in_a_thread(lambda: keeps.tend("ws", "whole", threading.Event()))
+    in_a_thread(lambda: tend(keeps, "ws", "whole", threading.Event()))
     kept = snapshots.usable("ws", "whole")
     store.put("elsewhere/other/manifest.json", b"{}")
     store.put("elsewhere/other/data/pages.img/0", b"123")
