@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from intermezzo.archives import inventory
 from intermezzo.client.archive import ArchiveFile
 from intermezzo.domain.errors import AlreadyExists, Unreachable
 
 CONTENT = bytes(number * number % 251 for number in range(1 << 16)) * 64
 FIRST = gzip.compress(CONTENT)
-WHOLE = FIRST + gzip.compress(CONTENT + bytes(1024))
+MANIFEST = inventory("exp", {"files": 3, "skipped": 2, "uncertain": 1}, {}, "")
+WHOLE = FIRST + gzip.compress(CONTENT + MANIFEST.encode() + bytes(1024))
+UNPACKED = 2 * len(CONTENT) + len(MANIFEST) + 1024
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,8 @@ def test_a_whole_one_says_how_large_it_is_and_leaves_nothing_beside_it(tmp_path:
         for at in range(0, len(WHOLE), 100):
             file.add(WHOLE[at : at + 100])
         made = file.keep()
-    assert (made.bytes, made.unpacked_bytes) == (len(WHOLE), 2 * len(CONTENT) + 1024)
+    assert (made.bytes, made.unpacked_bytes) == (len(WHOLE), UNPACKED)
+    assert (made.files, made.skipped, made.uncertain) == (3, 2, 1)
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [WHOLE]
 
 

@@ -54,6 +54,7 @@ def test_an_export_is_one_file_that_nobody_else_can_read_and_that_replaces_none(
 ) -> None:
     intermezzo.run("create", "taken-along")
     made = intermezzo.json("export", "taken-along", "-o", str(tmp_path))
+    assert (made["skipped"], made["uncertain"]) == (0, 0)
     file = Path(made["file"])
     assert (file.parent, file.stat().st_size) == (tmp_path, made["bytes"])
     assert file.stat().st_mode & 0o777 == 0o600
@@ -64,6 +65,7 @@ def test_an_export_is_one_file_that_nobody_else_can_read_and_that_replaces_none(
     again = intermezzo.run("export", "taken-along", "-o", str(file))
     assert again.exit_code == 4
     assert "exists already" in again.stderr
+    assert "half old, half new" in again.stderr  # it runs, and that is said first
     named = intermezzo.run("recover", "taken-along", "--with", "export", "-o", str(tmp_path / "mine.tar.gz"))
     assert named.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([file.name, "mine.tar.gz"])

@@ -133,3 +133,7 @@ def test_holes_take_no_room_and_are_holes_again(exports: Exports, home: Path, tm
         file.seek(48 << 20)
         assert file.read(6000) == b"middle" * 1000
     assert (folder / "home" / "empty-and-huge").stat().st_size == 1 << 42
+    with tarfile.open(fileobj=BytesIO(content)) as archive:  # another reader of that format
+        member = archive.extractfile("exp/home/sparse")
+        assert member is not None
+        assert member.read() == there.read_bytes()

@@ -1,5 +1,6 @@
 """Commands for when something went wrong: the ways back of a workspace, and its files as one archive to take along."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ from intermezzo.cli.base import Command, Session, pass_session
 from intermezzo.cli.exits import Exit
 from intermezzo.cli.following import follow
 from intermezzo.cli.verdicts import report_pause, report_resume, report_start
-from intermezzo.cli.words import moment, size
+from intermezzo.cli.words import counted, moment, size
 from intermezzo.cli.workspaces import NAME, NO_WAIT
 from intermezzo.client.recovery_models import WayShape
 from intermezzo.domain.errors import Conflict, InvalidInput
@@ -50,9 +51,7 @@ def recover(session: Session, workspace: str, way: str | None, target: Path, no_
         for found in ways:
             _say(session, found)
         return Exit.OK
-    chosen = next(found for found in ways if found.way.value == way)
-    if not chosen.possible:
-        raise Conflict(f"{chosen.way.value} is not possible now: {chosen.obstacle}", chosen.mend)
+    chosen = _open(ways, Way(way))
     session.output.say(f"Loses: {chosen.loses}")
     if chosen.way is Way.EXPORT:
         return _exported(session, workspace, target)
@@ -65,7 +64,16 @@ def recover(session: Session, workspace: str, way: str | None, target: Path, no_
 @pass_session
 def export(session: Session, workspace: str, target: Path) -> Exit:
     """Take the files along: the home as one archive, with the exact list of packages. Changes nothing."""
+    session.output.remark(_open(session.client.recovery.ways(workspace), Way.EXPORT).loses)
     return _exported(session, workspace, target)
+
+
+def _open(ways: Sequence[WayShape], wanted: Way) -> WayShape:
+    """That way. Raises `Conflict` where it is not open now."""
+    found = next(found for found in ways if found.way is wanted)
+    if not found.possible:
+        raise Conflict(f"{wanted.value} is not possible now: {found.obstacle}", found.mend)
+    return found
 
 
 def _say(session: Session, found: WayShape) -> None:
@@ -122,8 +130,21 @@ def _exported(session: Session, workspace: str, target: Path) -> Exit:
         except OSError as error:
             raise InvalidInput(f"the archive cannot be written: {error}", "Name another place with -o.") from None
     session.output.data(
-        {"workspace": workspace, "file": str(made.path), "bytes": made.bytes, "unpacked_bytes": made.unpacked_bytes}
+        {
+            "workspace": workspace,
+            "file": str(made.path),
+            "bytes": made.bytes,
+            "unpacked_bytes": made.unpacked_bytes,
+            "files": made.files,
+            "skipped": made.skipped,
+            "uncertain": made.uncertain,
+        }
     )
-    session.output.say(f"{made.path}: {size(made.bytes)}, {size(made.unpacked_bytes)} unpacked.")
+    unpacked = f"{counted(made.files, 'file')}, {size(made.unpacked_bytes)} unpacked"
+    session.output.say(f"{made.path}: {size(made.bytes)}; {unpacked}.")
+    if made.skipped:
+        session.output.say(f"Left out: {made.skipped}. Its manifest.json names them, with the reason.")
+    if made.uncertain:
+        session.output.say(f"Changed while they were read: {counted(made.uncertain, 'file')}, named in manifest.json.")
     session.output.say("Its README.md says how to go on with it on any machine; `tar -xzf` unpacks it.")
     return Exit.OK
