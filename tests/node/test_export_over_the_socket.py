@@ -18,7 +18,7 @@ REQUEST = ExportRequest("volume", "jupyter", "exp", "what this is\n")
 ENOUGH = 16
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def agent() -> Iterator[Node]:
     """An agent that makes no sandboxes, with a home of some size."""
     with tempfile.TemporaryDirectory(prefix="intermezzo-node-") as name:
