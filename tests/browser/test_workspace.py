@@ -158,6 +158,26 @@ async def test_a_snapshot_is_pinned_unpinned_and_deleted_by_its_owner(page: Page
     assert [found.current for found in await site.plane.snapshots(EXP)] == [True]
 
 
+async def test_a_snapshot_is_forked_by_keyboard_alone_into_a_workspace_that_says_what_it_is(
+    page: Page, site: Site
+) -> None:
+    await site.pause(EXP)
+    await page.goto("/w/default/exp-17")
+    await page.get_by_text("Fork …").first.focus()
+    await page.keyboard.press("Enter")
+    await page.get_by_label("Name of the fork").first.focus()
+    await page.keyboard.type("exp-17-b")
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(re.compile("/w/default/exp-17-b$"))
+    await expect(page.locator(NOW)).to_contain_text("To be a fork of default/exp-17.")
+    await site.settle(WorkspaceKey("default", "exp-17-b"))
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("ready")
+    await expect(page.locator(NOW)).to_contain_text("A fork of default/exp-17")
+    await expect(page.locator("#proof")).to_contain_text("a fork, with an identity of its own")
+    fork = await site.plane.get(WorkspaceKey("default", "exp-17-b"))
+    assert fork.origin is not None and fork.origin.key == EXP
+
+
 async def test_deleting_the_live_session_itself_says_what_is_left(page: Page, site: Site) -> None:
     key = WorkspaceKey("default", "embeddings")
     await page.goto("/w/default/embeddings")
