@@ -14,14 +14,14 @@ import pytest
 
 from intermezzo.domain.keeping import Keeping, Local
 from intermezzo.domain.snapshot import Place
-from intermezzo.node import removal, tending
+from intermezzo.node import mending, removal, tending
 from intermezzo.node.bringing import bring
 from intermezzo.node.keeper import Keeper
 from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.space import Space
 from intermezzo.node.stores.memory import MemoryStore
 from intermezzo.steps import Stepwise
-from node.test_keeping import CONTENT, URL, Machine, brought, contents_of, tend
+from node.test_keeping import CONTENT, URL, Machine, brought, contents_of, damaged, tend
 
 WAYS = [Keeping(URL, Local.RELEASE), Keeping(URL, Local.RELEASE, encrypts=True), Keeping(URL, encrypts=True)]
 MOST = 200
@@ -80,7 +80,7 @@ class Doomed:
 
 
 def every_death(
-    tmp_path: Path, prepare: Callable[[Machine], None], keeping: Keeping, work: Callable[[Keeper], None]
+    tmp_path: Path, prepare: Callable[[Machine], object], keeping: Keeping, work: Callable[[Keeper], None]
 ) -> list[Machine]:
     """A machine for each step after which the agent died, and one on which it came to the end."""
     left = []
@@ -154,3 +154,18 @@ def test_whenever_it_dies_while_it_deletes_them_nothing_stays_anywhere(memory: P
         assert machine.store.objects == {}
         assert not machine.snapshots.path("ws", "one").parent.exists()
         assert not (machine.folder / "keys" / "ws").exists()
+
+
+def test_whenever_it_dies_while_it_mends_one_it_is_mended_by_the_next(memory: Path) -> None:
+    keeping = Keeping(URL, encrypts=True)
+
+    def mend(keeper: Keeper) -> None:
+        found = keeper.snapshots.find("ws", "one")
+        if found and mending.is_due(keeper, found):
+            mending.mend(keeper, found, threading.Event())
+
+    for machine in every_death(memory, lambda machine: damaged(machine, encrypts=True), keeping, mend):
+        mend(machine.keeper(keeping))
+        assert contents_of(brought(machine, machine.keeper(keeping))) == CONTENT
+        machine.snapshots.discard_partials("ws")
+        in_the_end_only(machine, keeping)

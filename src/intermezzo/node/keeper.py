@@ -4,8 +4,9 @@ far it is. It does none of that work itself, and knows nothing that the disk and
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from intermezzo.domain.errors import IntermezzoError
 from intermezzo.domain.keeping import Keeping
@@ -88,12 +89,12 @@ class Keeper:
         """It is gone: nothing is told of it any more."""
         self._transfers.pop((uid, snapshot_id), None)
 
-    def commit(self, manifest: Manifest, cancelled: threading.Event, change: Callable[[], None]) -> None:
-        """Change which files hold, unless somebody has begun to use them."""
+    def commit(self, manifest: Manifest, cancelled: threading.Event, **changes: Any) -> None:
+        """Write down which files of it hold from now on. Raises Cancelled where somebody has begun to use them."""
         with self._committing:
             if cancelled.is_set() or self._using[manifest.workspace_uid, manifest.id]:
                 raise Cancelled
-            change()
+            self.snapshots.amend(manifest.workspace_uid, manifest.id, **changes)
 
     def _lock(self, name: str) -> threading.Lock:
         with self._committing:

@@ -43,12 +43,10 @@ def mend(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> None
                 keeper.depot(manifest.stored_in).sweep(uid, snapshot_id)
                 raise Damaged(f"the store's copy is not whole either: {wrong}", encrypted.HINT)
 
-            def put_in_place() -> None:
-                fetched.take_in(keeper, manifest)
-                now = time.time_ns() // 1_000_000
-                keeper.snapshots.amend(uid, snapshot_id, damage="", verified_at=now, store_checked_at=now)
-
-            keeper.commit(manifest, cancelled, put_in_place)
+            # Nobody restores from one that is damaged, so that nobody is in the way of its files.
+            fetched.take_in(keeper, manifest)
+            now = time.time_ns() // 1_000_000
+            keeper.commit(manifest, cancelled, damage="", verified_at=now, store_checked_at=now)
     except Cancelled:
         return
 

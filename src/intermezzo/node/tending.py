@@ -45,8 +45,7 @@ def _go_on(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> bo
     """One step; whether there may be another."""
     if manifest.damage or not manifest.checksums or not keeper.snapshots.believed(manifest.workspace_uid, manifest.id):
         return False
-    if _leftovers(keeper, manifest):
-        keeper.commit(manifest, cancelled, lambda: _remove(keeper, manifest, _leftovers(keeper, manifest)))
+    _clear(keeper, manifest)
     step = _step(keeper, manifest)
     if step is not None:
         step(keeper, manifest, cancelled)
@@ -72,12 +71,9 @@ def _encrypt(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> 
         with keeper.space.promised("encrypting a snapshot", manifest.bytes, aside, hint):
             size = encrypted.encrypt(folder, manifest.files, keeper.keys.ensure(uid), meter, cancelled)
 
-        def settle() -> None:
-            # What a store has of it in the clear does not count any more, and is replaced.
-            held = keeper.snapshots.amend(uid, manifest.id, encrypted_bytes=size, stored_at=0, store_checked_at=0)
-            _remove(keeper, held, _leftovers(keeper, held))
-
-        keeper.commit(manifest, cancelled, settle)
+        # What a store has of it in the clear does not count any more, and is replaced.
+        keeper.commit(manifest, cancelled, encrypted_bytes=size, stored_at=0, store_checked_at=0)
+    _clear(keeper, manifest)
 
 
 def _send(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> None:
@@ -97,12 +93,9 @@ def _send(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> Non
 def _release(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> None:
     if not manifest.store_checked_at:
         _check(keeper, manifest, cancelled)
-
-    def let_go() -> None:
-        held = keeper.snapshots.amend(manifest.workspace_uid, manifest.id, here=False)
-        _remove(keeper, held, _leftovers(keeper, held))
-
-    keeper.commit(manifest, cancelled, let_go)
+    with keeper.fetching(manifest.workspace_uid, manifest.id):
+        keeper.commit(manifest, cancelled, here=False)
+    _clear(keeper, manifest)
 
 
 def _check(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> None:
@@ -134,10 +127,18 @@ def _leftovers(keeper: Keeper, manifest: Manifest) -> list[Path]:
     return [path for path in (*plain, *sealed, *fetched) if path.exists()]
 
 
-def _remove(keeper: Keeper, manifest: Manifest, leftovers: list[Path]) -> None:
-    for path in leftovers:
-        files.remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    files.sync(_folder(keeper, manifest))
+def _clear(keeper: Keeper, manifest: Manifest) -> None:
+    """Remove what does not hold any more, by what the manifest says now. Whoever fetches it waits, so that what comes
+    anew is not taken for what was left."""
+    with keeper.fetching(manifest.workspace_uid, manifest.id):
+        now = keeper.snapshots.find(manifest.workspace_uid, manifest.id)
+        if now is None or now.damage:
+            return
+        leftovers = _leftovers(keeper, now)
+        for path in leftovers:
+            files.remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        if leftovers:
+            files.sync(_folder(keeper, now))
 
 
 def _now() -> int:
