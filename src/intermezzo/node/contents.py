@@ -20,6 +20,7 @@ from intermezzo.node import files
 ALGORITHM = "blake3"
 ENCRYPTED = "encrypted"
 LOWEST_PRIORITY = 19
+AHEAD = 64 << 20
 
 Told = Callable[[int], None]
 """Is told how many bytes have been read so far."""
@@ -134,6 +135,9 @@ def _chunks(path: Path, pace: Pace) -> Iterator[bytes]:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
         offset = 0
         while chunk := file.read(files.CHUNK):
+            if pace is Pace.EAGER:
+                # The disk goes on reading while this chunk is reckoned; by itself it would not look far enough ahead.
+                os.posix_fadvise(file.fileno(), offset + len(chunk), AHEAD, os.POSIX_FADV_WILLNEED)
             yield chunk
             if pace is Pace.GENTLE:
                 # What is read here will not be needed soon: leave the page cache to the sandboxes.
