@@ -12,6 +12,7 @@ from intermezzo.control.shutdown import shut_down
 from intermezzo.domain import reasons
 from intermezzo.domain.continuity import Verdict
 from intermezzo.domain.errors import AlreadyExists, Conflict, InvalidInput
+from intermezzo.domain.home_record import HomeRecord
 from intermezzo.domain.ledger import Event
 from intermezzo.domain.orders import Problem
 from intermezzo.domain.workspace import OperationKind, Phase, WorkspaceKey, WorkspaceSpec
@@ -171,7 +172,7 @@ async def test_a_session_that_ended_by_itself_needs_its_owner_and_offers_the_way
 async def test_without_an_engine_that_keeps_processes_a_pause_says_so_beforehand_and_keeps_files() -> None:
     world = World(one_accelerator(keeps_process=False))
     await running(world)
-    live = (await world.plane.layers(await world.get("exp")))[2]
+    live = (await world.plane.layers(await world.get("exp"), HomeRecord()))[2]
     assert not live.kept_by_pause and "NOT" in live.statement
     await world.plane.pause(EXP, "ada")
     await world.settle()
@@ -200,7 +201,7 @@ async def test_a_queued_workspace_can_be_taken_out_of_the_queue(world: World) ->
     await world.settle()
     other = await world.get("other")
     assert other.phase is Phase.PAUSED
-    live = (await world.plane.layers(other))[2]
+    live = (await world.plane.layers(other, HomeRecord()))[2]
     assert (live.statement, live.way_back) == (
         "There is no snapshot: only its files are kept.",
         "A fresh start from the files, or an older snapshot if there is one.",

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from intermezzo.control.checkpoints import Checkpoints
 from intermezzo.control.conditions.explained import Rule, rules
 from intermezzo.control.conditions.offering import kinds_in
 from intermezzo.control.context import Context
@@ -14,6 +13,7 @@ from intermezzo.control.queue.turns import Turn, turns_now
 from intermezzo.domain.activity import Activity
 from intermezzo.domain.blueprint import Blueprint
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, Refused, Unreachable
+from intermezzo.domain.home_record import HomeRecord
 from intermezzo.domain.kind import Kind
 from intermezzo.domain.layers import Layer, keeps_process, layers
 from intermezzo.domain.ledger import Entry
@@ -129,13 +129,14 @@ class Queries:
         own = [n for n in nodes if n.name == workspace.node] or nodes
         return own[0].engine if own else None
 
-    async def layers(self, workspace: Workspace) -> list[Layer]:
-        """The four layers of state for this workspace, as a pause would leave them."""
+    async def layers(self, workspace: Workspace, recorded: HomeRecord | None) -> list[Layer]:
+        """The four layers of state for this workspace, as a pause would leave them; `recorded` is what its home tells,
+        None where its node is silent."""
         try:
             home = self._context.blueprint(workspace).home_mount
         except InvalidInput:
             home = "its home"
-        keeps, recorded = self._context.keeps_process(workspace), await Checkpoints(self._context).recorded(workspace)
+        keeps = self._context.keeps_process(workspace)
         return layers(workspace, await self.engine(workspace), keeps, home, recorded)
 
     async def keeps_process(self, workspace: Workspace) -> bool:

@@ -146,12 +146,13 @@ async def delete(
 
 async def detail_of(record: Workspace, control: ControlPlane) -> WorkspaceDetail:
     """A workspace with what is known beside its record."""
-    layers = [LayerShape.model_validate(layer) for layer in await control.layers(record)]
+    recorded = await control.checkpoints.recorded(record)
+    layers = [LayerShape.model_validate(layer) for layer in await control.layers(record, recorded)]
     progress = await control.progress(record.key) if record.operation else None
     detail = render.detail(record, layers, await _place(record, control), progress)
     detail.recovery_text = control.context.said(record).rules.recovery_text or ""
     detail.activity = [ActivityShape.model_validate(activity) for activity in await control.activity(record)]
-    detail.recorded = HomeRecordShape.maybe(await control.checkpoints.recorded(record))
+    detail.recorded = HomeRecordShape.maybe(recorded)
     if look := await control.look_now(record):
         detail.idle = idle_decision(look.decision)
     return detail

@@ -73,7 +73,7 @@ async def portrait(key: WorkspaceKey, control: ControlPlane) -> Portrait:
     return Portrait(
         record=record,
         kind=control.kinds().get(record.spec.kind),
-        layers=await control.layers(record),
+        layers=await control.layers(record, recorded),
         keeps_process=await control.keeps_process(record),
         seen=seen,
         pace=pace(record, seen, now),
