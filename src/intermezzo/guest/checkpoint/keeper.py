@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from . import cells, line
 from .errors import CheckpointWarning
 from .saved import Saved
-from .series import FOLDER, KEEP, MAIN, Series
+from .series import FOLDER, KEEP, Series
 from .wish import Wish, answer
 
 Item = TypeVar("Item")
@@ -33,8 +33,8 @@ class Keeper:
 
     def __init__(
         self,
-        name: str = MAIN,
-        state: Callable[[], Any] = dict,
+        name: str,
+        state: Callable[[], Any],
         *,
         every_minutes: float | None = None,
         every_steps: int | None = None,
