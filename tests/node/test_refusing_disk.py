@@ -75,6 +75,11 @@ class Session:
         assert self.node.send(order).status_code == 202
         return self.node.ended(order)
 
+    def saving(self) -> bool:
+        """Whether the agent says that it is."""
+        report = self.node.observe(UID).report
+        return report is not None and report.progress is not None and report.progress.step == "saving"
+
     def resume(self) -> None:
         newest = self.node.observe(UID).snapshots[0].id
         self.node.carry_out(ResumeOrder(UID, next(self._tokens), "resume", newest, specification()))
@@ -168,12 +173,7 @@ def test_a_disk_that_is_endlessly_slow_is_waited_for_and_told(session: Session) 
     script.write_text(f"while [ -e {slow} ]; do sleep 0.05; done")
     order = PauseOrder(UID, 10**6, "pause", "slow")
     assert session.node.send(order).status_code == 202
-
-    def told() -> bool:
-        report = session.node.observe(UID).report
-        return report is not None and report.progress is not None and report.progress.step == "saving"
-
-    until(told, "it says that it is saving")
+    until(session.saving, "it says that it is saving")
     slow.unlink()
     script.unlink()
     assert session.node.ended(order).sandbox is None
@@ -187,7 +187,7 @@ def test_fr28_a_disk_that_hangs_does_not_keep_a_removal_waiting_and_one_that_ref
     """Last, because it takes the session away."""
     (session.node.folder / "before-checkpoint").write_text("while true; do sleep 0.05; done")
     assert session.node.send(PauseOrder(UID, 10**6 + 2, "pause", "hanging")).status_code == 202
-    until(lambda: (report := session.node.observe(UID).report) and "frozen" in report.times, "it is frozen")
+    until(session.saving, "it says that it is saving")
     session.remount("ro")
     order = RemoveOrder(UID, 10**6 + 3, "remove", "volume")
     session.node.send(order)

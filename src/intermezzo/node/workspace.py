@@ -202,9 +202,13 @@ class Workspace:
                 elif self.living:
                     await engine.thaw(sandbox)
                     await self.remember(replace(sandbox, saving_as=""))
-        await in_thread(snapshots.discard_partials, self.uid)
         if not self.session and (self.sandbox or self._left):
             await self.end_sandbox()
+        try:
+            await in_thread(snapshots.discard_partials, self.uid)
+        except OSError as error:
+            # Compute is given back whatever the disk says; the bytes go with the next attempt.
+            logger.warning("what a pause left of %s cannot be removed yet: %s", self.uid, error)
 
     async def end_sandbox(self) -> None:
         """End the sandbox and take everything of it away; what resists is named in the report and tried again."""
