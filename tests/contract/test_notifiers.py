@@ -195,6 +195,7 @@ async def test_a_receiver_can_tell_that_a_webhook_is_ours_and_unchanged() -> Non
         "text": "kernel idle",
         "link": "http://here.example/w/default/x",
         "moment": 1_700_000_600_000,
+        "snapshot_id": "",
         "expires_at": 0,
     }
     assert SECRET.encode() not in body
