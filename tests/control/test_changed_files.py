@@ -7,6 +7,7 @@ from intermezzo.control.queue.waiters import LASTS_MS
 from intermezzo.domain.compatibility import Aspect
 from intermezzo.domain.errors import Conflict, FilesChanged
 from intermezzo.domain.held import Acceptance
+from intermezzo.domain.ledger import Event
 from intermezzo.domain.orders import Problem
 from intermezzo.domain.snapshot import SnapshotState
 from intermezzo.domain.workspace import Phase, WorkspaceKey
@@ -69,6 +70,8 @@ async def test_an_edited_file_is_named_before_anybody_waits_and_its_owner_decide
     workspace = await world.get("exp")
     assert (workspace.phase, workspace.operation, workspace.reservation) == (Phase.PAUSED, None, None)
     assert await resumed(world, accepted=Acceptance.CHANGED_FILES) == "7"
+    (asked,) = [fact for fact in await world.plane.ledger(EXP) if fact.event is Event.RESUME_ASKED]
+    assert (asked.actor, asked.details["accepted"]) == ("ada", "changed-files")
 
 
 async def test_put_back_as_it_was_it_is_in_nobodys_way(world: World) -> None:

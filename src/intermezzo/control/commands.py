@@ -6,6 +6,7 @@ is refused with the reason, except that a delete takes over from anything.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -143,7 +144,9 @@ class Commands:
         Raises `Conflict` for a snapshot that is damaged, `NotFound` for one that is not there, and `FilesChanged` where
         files that the session holds open are not what they were, unless that is accepted.
         """
-        return await self._command(key, Command.RESUME, by, lambda w, b: self._resumed(w, b, snapshot_id, accepted))
+        because = {"accepted": accepted.value} if accepted else NOTHING
+        resumed = partial(self._resumed, snapshot_id=snapshot_id, accepted=accepted)
+        return await self._command(key, Command.RESUME, by, resumed, because)
 
     async def restart_fresh(self, key: WorkspaceKey, by: str) -> Operation:
         """Begin afresh from the files, ending the live session if there is one; snapshots stay."""
