@@ -1,11 +1,11 @@
 """Snapshots in their owner's hands, through the command line, on the real engine."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from e2e.installation import Installation
+from intermezzo.client.snapshot_models import SnapshotShape
 from node.world import until
 
 pytestmark = pytest.mark.engine
@@ -63,15 +63,16 @@ def test_fr46_three_of_five_and_the_pinned_one_remain_and_the_disk_holds_exactly
         if number:
             shared.resume(workspace)
         shared.pause(workspace)
-        taken.append(shared.json("snapshots", workspace)[0]["id"])
-        if number == 0:
-            shared.json("snapshots", "pin", workspace, taken[0])
+        with shared.client as client:
+            taken.append(client.snapshots(workspace)[0].id)
+            if number == 0:
+                client.pin_snapshot(workspace, taken[0])
     kept = {taken[0], *taken[2:]}
     folder = shared.data_dir / "node" / "snapshots" / uid
     until(lambda: {path.name for path in folder.iterdir()} == kept, "what was replaced has left the disk")
     listed = until(lambda: _all_complete(shared, workspace, kept), "the list says so too")
     on_disk = [path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json"]
-    assert sum(on_disk) == sum(snapshot["bytes"] for snapshot in listed)
+    assert sum(on_disk) == sum(snapshot.bytes for snapshot in listed)
 
     found = shared.json("snapshots", "audit")
     (line,) = [each for each in found["workspaces"] if each["workspace_uid"] == uid]
@@ -90,13 +91,14 @@ def test_fr46_three_of_five_and_the_pinned_one_remain_and_the_disk_holds_exactly
     assert not leftover.parent.exists()
     assert {path.name for path in folder.iterdir()} == kept
     assert shared.json("resume", workspace)["continuity"]["verdict"] == "restored"
-    shared.json("policies", "delete", "keep-three", "--yes")
+    shared.json("policies", "delete", "keep-three")
 
 
-def _all_complete(shared: Installation, workspace: str, kept: set[str]) -> list[dict[str, Any]]:
+def _all_complete(shared: Installation, workspace: str, kept: set[str]) -> list[SnapshotShape]:
     """The snapshots that are listed, once they are those and no other."""
-    found: list[dict[str, Any]] = shared.json("snapshots", workspace)
-    return found if {each["id"] for each in found} == kept else []
+    with shared.client as client:
+        found = client.snapshots(workspace)
+    return found if {each.id for each in found} == kept else []
 
 
 def _gone(shared: Installation, workspace: str) -> list[str]:
