@@ -1,7 +1,8 @@
 """What all tests share, and what may run beside what.
 
-`make test` uses two processes. Tests of one folder stay together, and whatever uses the machine itself (namespaces,
-packet rules, control groups, sandboxes) is one queue, so that nothing is counted while another test makes it.
+`make test` uses three processes. Tests of one folder stay together, one after the other: they share an installation,
+and count what it leaves behind. Installations of different folders know nothing of each other, on one machine too: each
+has a mark and a subnet of its own. Those that wait for real sandboxes are the longest and begin first.
 """
 
 import logging
@@ -18,13 +19,17 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
-MACHINE = {"e2e", "node", "trials", "contract/test_local_cluster.py"}
+SANDBOXES = ["e2e", "node", "trials"]
+"""Folders whose tests run real sandboxes, the longest first."""
+
+ELSEWHERE = {"contract/test_local_cluster.py": "node"}
+"""Tests that belong into another folder's queue."""
 
 
 def queue_of(nodeid: str) -> str:
     """The queue in which a test waits for its turn."""
     _, folder, *rest = PurePath(nodeid.partition("::")[0]).parts
-    return "machine" if {folder, "/".join([folder, *rest])} & MACHINE else folder
+    return ELSEWHERE.get("/".join([folder, *rest]), folder)
 
 
 class ByQueue(LoadScopeScheduling):  # type: ignore[misc]
@@ -40,5 +45,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByQueue:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest queue begins first."""
-    items.sort(key=lambda item: queue_of(item.nodeid) != "machine")
+    """The longest queues begin first."""
+
+    def place(item: pytest.Item) -> int:
+        queue = queue_of(item.nodeid)
+        return SANDBOXES.index(queue) if queue in SANDBOXES else len(SANDBOXES)
+
+    items.sort(key=place)
