@@ -201,7 +201,8 @@ def _remove(world: World, order: RemoveOrder) -> Steps:
         yield (yield from _end_in_steps(world, live))
     if world.is_read(order.workspace_uid):
         raise OrderFailed(Problem("conflict", "A fork is being made from one of its snapshots."))
-    world.saved.pop(order.workspace_uid, None)
+    for there in (world.saved, world.withdrawn, world.partials):
+        there.pop(order.workspace_uid, None)
     world.volumes.pop(order.volume_id, None)
     return "sandbox_gone"
 
