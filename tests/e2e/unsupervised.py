@@ -3,6 +3,7 @@ again, and processes that are there at once. Everything else is as `intermezzo u
 
 import json
 import os
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,9 +55,10 @@ class Unsupervised(Installation):
             ["--config", f"{self.data_dir}/node/config.json"] if name == "node agent" else [f"{run}/settings.json"]
         )
         self._running[name] = self._origins[name].fork(run / f"{name.split()[0]}.log", *arguments)
+        web, node = self.settings.web_socket, self.settings.node_socket
         ready = {
-            "node agent": self._agent.answers,
-            "control plane": lambda: healthy(self.settings) is not None and self._led_to(),
+            "node agent": lambda: _listened_to(node) and self._agent.answers(),
+            "control plane": lambda: _listened_to(web) and healthy(self.settings) is not None and self._led_to(),
             "gateway": lambda: reachable(self.settings),
         }
         until(ready[name], f"the {name} answers")
@@ -85,6 +87,12 @@ class Unsupervised(Installation):
 
     def _led_to(self) -> bool:
         return "gateway" not in self._running or reachable(self.settings)
+
+
+def _listened_to(path: Path) -> bool:
+    """Whether anybody is behind that socket; one whose process was killed lies there all the same."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
 
 
 @contextmanager
