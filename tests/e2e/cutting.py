@@ -136,14 +136,18 @@ class Cutting:
             ask(client)
 
     def _moving(self) -> bool:
-        """Whoever does not answer at once is no sign that it rests."""
+        """Whether an operation or a deletion of a snapshot is under way; no answer at once is no sign that it rests."""
         found = self.installation.connection_now
         address = f"{found['url']}{PREFIX}/workspaces/default/{self.name}"
         headers = {"Authorization": f"Bearer {found['token']}"}
-        try:
-            answer = httpx.get(address, headers=headers, timeout=PATIENT_S, trust_env=False)
-        except httpx.TransportError:
-            return True
-        if answer.status_code == 404:
+        with httpx.Client(headers=headers, timeout=PATIENT_S, trust_env=False) as asking:
+            try:
+                answers = [asking.get(address), asking.get(f"{address}/snapshots")]
+            except httpx.TransportError:
+                return True
+        if any(answer.status_code == 404 for answer in answers):
             return False
-        return not answer.is_success or answer.json()["phase"] not in AT_REST
+        if not all(answer.is_success for answer in answers):
+            return True
+        workspace, snapshots = (answer.json() for answer in answers)
+        return workspace["phase"] not in AT_REST or any(each["state"] == "deleting" for each in snapshots)
