@@ -6,17 +6,24 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from intermezzo.adapters.jupyter.session import JupyterSession
+from intermezzo.domain.orders import Endpoint
 from intermezzo.guest import servers
+from intermezzo.guest.api import GuestServer
 from intermezzo.guest.identity import SERVER
 from intermezzo.guest.witness import ask
+from intermezzo.ports.session import Access
 from jupyter.lab import free_port, interpreter
 
 OLD, NEW = "/workspace/connect/team/orig.inal/jupyterlab/", "/workspace/connect/team/a%20fork/jupyterlab/"
@@ -31,6 +38,24 @@ PATHS = (
     "lab/api/settings",
     "lsp/status",
 )
+
+
+class StandIn(GuestServer):
+    """The guest beside it."""
+
+    def __init__(self, token: str) -> None:
+        super().__init__("127.0.0.1", 0, token, {("GET", "/ready"): lambda question: {}}, lambda: token)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        thread = threading.Thread(target=self.serve_forever)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.shutdown()
+            thread.join()
+            self.server_close()
 
 
 class Server:
@@ -142,3 +167,15 @@ def test_it_moves_with_its_kernels_and_terminals_and_nothing_of_the_old_name_is_
     assert [each["name"] for each in server.get(f"{NEW}api/terminals", TOKENS[NEW]).json()] == [terminal]
     (told,) = (server.root / "run/jupyter").glob("jpserver-*.json")
     assert (json.loads(told.read_text())["token"], json.loads(told.read_text())["base_url"]) == (TOKENS[NEW], NEW)
+
+
+async def test_the_originals_token_is_told_as_worth_nothing_also_by_who_was_let_in_before(server: Server) -> None:
+    """As the control plane asks: with one client for all, which a server's cookies must not let in."""
+    server.become(NEW)
+    guest = StandIn(TOKENS[NEW])
+    access = Access(Endpoint("127.0.0.1", server.port, NEW, guest.server_address[1]), TOKENS[NEW])
+    with guest.serving():
+        async with JupyterSession() as session:
+            assert await session.accepts(access)
+            assert await session.kernels(access) == []
+            assert not await session.accepts(replace(access, token=TOKENS[OLD]))

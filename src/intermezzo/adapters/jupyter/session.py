@@ -7,6 +7,7 @@ asked to have run.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from datetime import datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Any, Self
 
@@ -44,6 +45,8 @@ class JupyterSession:
         self._client = httpx.AsyncClient(
             trust_env=False,
             follow_redirects=False,
+            # A server lets in by a cookie who brought its token once; kept, that would hide what a token is worth.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             timeout=self._limits.request_s,
             limits=httpx.Limits(max_keepalive_connections=0),
         )
