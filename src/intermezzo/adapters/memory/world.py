@@ -81,9 +81,9 @@ class World:
     `digests` maps the name of an environment to its digest, the name itself unless said otherwise. `damaged` are
     snapshots, by workspace and id, whose content is not what was saved; `read` are those, by the fork's uid, that forks
     are being made from; `detached` are volumes held elsewhere for now; `withdrawn` and `partials` are bytes, by
-    workspace and id, of snapshots that are going and of those that were begun; `transfers` is what is told of the work
-    on snapshots. A `stubborn` world leaves forks the original's identity, and says nothing. Sandboxes are told to be at
-    ports from `first_port` on; whoever wants something to answer there puts it there.
+    workspace and id, of snapshots that are going and of those that were begun. A `stubborn` world leaves forks the
+    original's identity, and says nothing. Sandboxes are told to be at ports from `first_port` on; whoever wants
+    something to answer there puts it there.
     """
 
     clock: Clock
