@@ -142,8 +142,9 @@ MANIFESTS = st.builds(
     bytes=st.integers(0, 9),
     damage=st.sampled_from(["", "torn"]),
 )
+EDITED = Difference(Aspect.HELD_FILES, (), "/home/a, which the session holds open, is missing", "Put it back.")
 SAVED = st.builds(
-    Saved, MANIFESTS, st.sampled_from([None, True, False]), st.sampled_from([(), (NO_AVX,)]), st.booleans()
+    Saved, MANIFESTS, st.sampled_from([None, True, False]), st.sampled_from([(), (NO_AVX,), (EDITED,)]), st.booleans()
 )
 
 
@@ -179,5 +180,6 @@ def test_whatever_is_known_no_way_that_is_open_would_be_refused(
             assert not source.deleting
             assert not source.manifest.damage
             assert source.compatible is not False
+            assert not any(difference.acceptable for difference in source.differences)
     if phase is Phase.FAILED:
         assert any(each.possible and each.command for each in found)

@@ -81,7 +81,7 @@ def differences(manifest: Manifest, site: Site) -> list[Difference]:
 
 def changes(examined: Examined) -> list[Difference]:
     """The files that a saved session holds open and that are not what they were, on whatever node."""
-    mend = "Put the file back as it was, or resume all the same and accept that."
+    mend = "Put the file back as it was, or resume all the same and accept it (`--accept-changed-files`)."
     return [Difference(Aspect.HELD_FILES, (), changed.message, mend) for changed in examined.changed]
 
 

@@ -230,6 +230,10 @@ def _why_not(saved: Saved) -> Bar:
         prevents = [difference for difference in saved.differences if difference.prevents]
         what = "; ".join(difference.message for difference in prevents) or "no node would take it"
         return Bar(f"The snapshot {saved.manifest.id} cannot be resumed now: {what}.", mends([prevents]))
+    changed = [difference for difference in saved.differences if difference.acceptable]
+    if changed:
+        what = "; ".join(difference.message for difference in changed)
+        return Bar(f"The snapshot {saved.manifest.id} cannot be resumed now: {what}.", mends([changed]))
     return OPEN
 
 
