@@ -131,7 +131,8 @@ class Intermezzo:
         accept: Acceptance = Acceptance.NOTHING,
     ) -> WorkspaceShape:
         """Begin a new workspace with the saved session and the files of another, yours from then on, in the same
-        namespace unless `new` names one. Only its `continuity` says afterwards that it came to be: `forked`. Raises `FilesChanged` as `resume` does."""
+        namespace unless `new` names one. Only its `continuity` says afterwards that it came to be: `forked`. Raises
+        `FilesChanged` as `resume` does."""
         namespace, name = split(new) if "/" in new else ("", new)
         body = {"namespace": namespace, "name": name, "snapshot_id": snapshot_id, "pod": pod, "accept": accept.value}
         return self._wire.one(WorkspaceShape, "POST", f"{path_of(workspace)}/forks", json=body)
