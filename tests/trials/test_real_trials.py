@@ -11,11 +11,11 @@ __all__ = ["place"]
 pytestmark = pytest.mark.engine
 
 
-def test_two_people_return_at_once_and_one_place_is_free(place: Place) -> None:
-    code, said, remarks = place.trial("--contention", "2")
+def test_three_people_return_at_once_to_two_places(place: Place) -> None:
+    code, said, remarks = place.trial("--contention", "3")
     assert code == 0, said + remarks
     report = place.report()
-    assert (report["served"], report["places"], report["most_held"], report["overtaken"]) == (2, 2, 2, [])
+    assert (report["served"], report["places"], report["most_held"], report["overtaken"]) == (3, 2, 2, [])
     assert report["had_to_wait"] >= 1
     assert {each["verdict"] for each in report["returning"]} == {"restored"}
     assert all(each["value_kept"] and each["paused_again"] for each in report["returning"])
