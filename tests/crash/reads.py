@@ -6,7 +6,18 @@ Whatever is not named here is killed at. A new call that only reads is added to 
 CONTROL_READS = {
     *(
         f"cluster.{name}"
-        for name in ("nodes", "observe", "observe_all", "sites", "examine", "logs", "home", "activity")
+        for name in (
+            "nodes",
+            "observe",
+            "observe_all",
+            "sites",
+            "examine",
+            "logs",
+            "home",
+            "home_record",
+            "stored",
+            "activity",
+        )
     ),
     *(f"session.{name}" for name in ("witness", "answers", "kernels", "accepts", "identity")),
     *(f"store.{name}" for name in ("get", "find", "workspaces", "reservations", "ledger", "runs", "setting")),
