@@ -71,10 +71,11 @@ def change(held: HeldFile, now: Standing | None) -> ChangedFile | None:
         return ChangedFile(name, Fate.MISSING, f"{name}, which the session holds open, is missing")
     if now.inode != then.inode:
         return ChangedFile(name, Fate.REPLACED, f"{name}, which the session holds open, was replaced by another file")
-    sizes = f"it had {then.size} bytes and has {now.size} now"
     if now.size == then.size:
-        sizes = "its size is as it was, its time is not"
-    return ChangedFile(name, Fate.CHANGED, f"{name}, which the session holds open, was written to: {sizes}")
+        what = f"{name}, which the session holds open, was written to: its size is as it was, its time is not"
+    else:
+        what = f"{name}, which the session holds open, was written to: it had {then.size} bytes and has {now.size} now"
+    return ChangedFile(name, Fate.CHANGED, what)
 
 
 def told(changed: Sequence[ChangedFile]) -> str:
