@@ -102,7 +102,8 @@ def test_a_pause_that_is_refused_says_nothing_of_what_a_pause_keeps(intermezzo: 
 
 def test_a_workspace_with_a_space_in_its_name_is_resumed_with_what_the_pause_said(intermezzo: CommandLine) -> None:
     intermezzo.run("create", "my exp")
-    program, *arguments = shlex.split(intermezzo.run("pause", "my exp").stdout.split("`")[1])
+    quoted = intermezzo.run("pause", "my exp").stdout.split("`")[1::2]
+    program, *arguments = shlex.split(next(text for text in quoted if text.startswith("intermezzo resume")))
     assert (program, intermezzo.run(*arguments).exit_code) == ("intermezzo", 0)
 
 
