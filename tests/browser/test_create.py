@@ -1,8 +1,9 @@
 """Starting a workspace: everything that matters is said before anything starts."""
 
+import asyncio
 from dataclasses import replace
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from browser.site import Site
 from intermezzo.domain.kind import Redirect
@@ -18,6 +19,23 @@ async def test_a_workspace_is_made_from_what_was_chosen_and_its_page_opens(page:
     await expect(page.locator("h1")).to_contain_text("überraschung 1")
     record = await site.plane.get(WorkspaceKey("default", "überraschung 1"))
     assert (record.spec.pod, record.owner) == ("large", "local")
+
+
+async def test_a_press_before_the_scripts_have_started_is_carried_out_once_they_have(page: Page, site: Site) -> None:
+    started = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await started.wait()
+        await route.continue_()
+
+    await page.route("**/vendor/htmx.min.js", late)
+    await page.goto("/new", wait_until="commit")
+    await page.fill("#name", "early")
+    await page.click("#start")
+    assert page.url.endswith("/new")
+    started.set()
+    await page.wait_for_url("**/w/default/early")
+    assert (await site.plane.get(WorkspaceKey("default", "early"))).owner == "local"
 
 
 async def test_a_kind_that_keeps_files_only_says_so_before_anything_starts(page: Page, site: Site) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from intermezzo.node.config import NodeConfig
+from node.world import control_groups
 
 PROC = Path("/proc")
 
@@ -24,7 +25,7 @@ class Footprint:
         return [
             *(f"interface {p.name}" for p in Path("/sys/class/net").iterdir() if mark in p.name),
             *(f"namespace {p}" for p in Path("/run/netns").glob(f"*{mark}*")),
-            *(f"group {p}" for p in Path("/sys/fs/cgroup").glob(f"**/intermezzo-{mark}*")),
+            *(f"group {p}" for p in control_groups(mark)),
             *(f"mount {line}" for line in _mounts() if f"{folder}/" in line or mark in line),
             *(f"table {line}" for line in tables.splitlines() if mark in line),
             *(f"process {pid} {' '.join(arguments)}" for pid, arguments in self._processes()),

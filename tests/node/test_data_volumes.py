@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from intermezzo.domain.held import Acceptance
 from intermezzo.domain.mounts import Mount
 from intermezzo.domain.orders import OrderState, PauseOrder, RemoveOrder, ResumeOrder, SandboxSpec, StartOrder
 from node.notebook import Notebook
@@ -74,14 +76,20 @@ def test_an_open_file_on_a_data_volume_goes_on_after_a_resume(node: Node, uid: s
     assert other.run("print(open('/data/corpus/log.txt').read())") == "before after"
 
 
-def test_an_open_file_that_others_changed_meanwhile_is_as_it_is_now(node: Node, uid: str, shared: str) -> None:
+def test_an_open_file_that_others_changed_meanwhile_is_named_and_once_accepted_as_it_is_now(
+    node: Node, uid: str, shared: str
+) -> None:
     mount = Mount(shared, "/data/corpus")
     notebook = started(node, uid, mount)
     other = started(node, f"{uid}-other", mount)
     notebook.run("f = open('/data/corpus/log.txt', 'a+'); f.write('before '); f.flush()")
     node.carry_out(PauseOrder(uid, 2, "pause", "one"))
     assert other.run("print(open('/data/corpus/log.txt', 'a').write('meanwhile '))") == "10"
-    node.carry_out(ResumeOrder(uid, 3, "resume", "one", with_data(uid, mount)))
+    order = ResumeOrder(uid, 3, "resume", "one", with_data(uid, mount))
+    refused = node.carry_out(order, OrderState.FAILED)
+    assert refused.report and refused.report.problem
+    assert "/data/corpus/log.txt, which the session holds open, was written to" in refused.report.problem.message
+    node.carry_out(replace(order, token=4, accepted=Acceptance.CHANGED_FILES))
     assert notebook.run("f.write('after'); f.flush(); f.seek(0); print(f.read())").endswith("before meanwhile after")
 
 
@@ -98,7 +106,8 @@ def test_an_open_file_that_others_deleted_meanwhile_stops_the_resume_until_it_is
     assert failed.sandbox is None
     assert [snapshot.id for snapshot in failed.snapshots] == ["one"]
     assert failed.report and failed.report.problem
-    assert "put it back" in failed.report.problem.hint
+    assert "/data/corpus/log.txt, which the session holds open, is missing" in failed.report.problem.message
+    assert "Put them back" in failed.report.problem.hint
     other.run("os.rename('/data/corpus/moved.txt', '/data/corpus/log.txt')")
     node.carry_out(ResumeOrder(uid, 4, "resume", "one", with_data(uid, mount)))
     assert notebook.run("f.write('after'); f.flush(); f.seek(0); print(f.read())").endswith("before after")

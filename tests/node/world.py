@@ -83,6 +83,12 @@ class Process(Protocol):
     def wait(self, timeout: float | None = None) -> int: ...
 
 
+def control_groups(mark: str) -> list[str]:
+    """The control groups of the installation with that mark. Those of others may come and go meanwhile."""
+    walked = os.walk("/sys/fs/cgroup")  # passes over what is gone by the time that it gets there
+    return [f"{above}/{name}" for above, names, _ in walked for name in names if name.startswith(f"intermezzo-{mark}")]
+
+
 class Node:
     """One agent with its data directory; it can be killed and started again."""
 
@@ -177,7 +183,7 @@ class Node:
         mark = self.configuration.instance
         found = [f"interface {p.name}" for p in Path("/sys/class/net").iterdir() if mark in p.name]
         found += [f"namespace {p}" for p in Path("/run/netns").glob(f"*{mark}*")]
-        found += [f"group {p}" for p in Path("/sys/fs/cgroup").glob(f"**/intermezzo-{mark}*")]
+        found += [f"group {p}" for p in control_groups(mark)]
         found += [f"mount {line}" for line in Path("/proc/mounts").read_text().splitlines() if str(self.folder) in line]
         tables = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True).stdout
         found += [f"table {line}" for line in tables.splitlines() if mark in line]
