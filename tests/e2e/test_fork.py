@@ -58,6 +58,7 @@ def test_a_fork_is_made_on_the_page_and_opens_in_a_browser_as_itself(
     lab.new_notebook()
     assert lab.run("import os; print(os.environ['NB_PREFIX'])").endswith(f"/default/{fork}/jupyterlab")
     tab.keyboard.press("Control+s")
+    tab.get_by_role("button", name="Rename and Save").click()
     tab.reload()
     lab.wait_until_idle()
     assert lab.run("print(open('notes.txt').read())") == "two"

@@ -161,6 +161,7 @@ def conditions() -> dict[str, list[Condition]]:
         "waiting": [reasons.waiting(3, why) for why in queue_reasons()],
         "over_quota": [reasons.over_quota(2, why) for why in quota_reasons()],
         "its_turn": [reasons.its_turn()],
+        "paused_since": [reasons.paused_since()],
         "cancelled": [reasons.cancelled()],
         "shut_down": [reasons.shut_down(workspace())],
         "shut_down_unpaused": [reasons.shut_down_unpaused(workspace()), reasons.shut_down_unpaused(refused)],

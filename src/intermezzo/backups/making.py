@@ -9,8 +9,9 @@ from intermezzo.backups.archive import Contents, writing
 from intermezzo.config.settings import Settings
 from intermezzo.ports.clock import Clock
 
-KEPT = ("secret.key", "local-token")
-"""Files of `control/` beside the database: what tokens and grants are made with, and the token of the local tools."""
+KEPT = ("secret.key",)
+"""Files of `control/` beside the database: what tokens and grants are made with. The token of the local tools is left
+out: whoever holds a backup could log in with it, and a machine without one makes its own."""
 
 
 async def back_up(settings: Settings, path: Path, clock: Clock, told: Callable[[str], None]) -> Contents:

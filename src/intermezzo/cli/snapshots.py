@@ -136,7 +136,8 @@ def _row(snapshot: SnapshotShape) -> tuple[str, ...]:
 
 
 def _marks(snapshot: SnapshotShape) -> str:
-    marks = {"resumes": snapshot.current, "pinned": snapshot.pinned, "encrypted": snapshot.encrypted}
+    resumes = snapshot.current and snapshot.state is not SnapshotState.CORRUPT
+    marks = {"resumes": resumes, "pinned": snapshot.pinned, "encrypted": snapshot.encrypted}
     return ", ".join(name for name, applies in marks.items() if applies)
 
 

@@ -33,7 +33,8 @@ class SavedCheckpoint:
     def words(self) -> str:
         """As one would call it: `epoch 14, 2026-11-30 17:58 UTC`."""
         at = datetime.fromtimestamp(min(max(self.saved_at, 0), LATEST) / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        return f"{BREAKS.sub(' ', self.label or self.series).strip(' :;.,')}, {at}"
+        plain = "".join(letter for letter in self.label or self.series if letter.isprintable() or letter.isspace())
+        return f"{BREAKS.sub(' ', plain).strip(' :;.,')}, {at}"
 
     @property
     def loaded_by(self) -> str:

@@ -27,6 +27,7 @@ from intermezzo.domain.actions import (
 )
 from intermezzo.domain.continuity import Continuity, Verdict
 from intermezzo.domain.orders import VOLUME_UNAVAILABLE, Observed, OrderReport, OrderState, Problem
+from intermezzo.domain.snapshot import Manifest, newest_first
 from intermezzo.domain.transfer import TransferStep
 from intermezzo.domain.workspace import Operation, OperationKind, Outcome, Phase, Workspace
 
@@ -134,6 +135,9 @@ def _settled(workspace: Workspace, seen: Observed) -> Action:
     match workspace.phase:
         case Phase.RUNNING:
             if seen.sandbox is None:
+                since = _paused_since(workspace, seen)
+                if since is not None:
+                    return Settle(Phase.PAUSED, Outcome.FAILED, reasons.paused_since(), snapshot=since)
                 return Settle(Phase.FAILED, Outcome.FAILED, reasons.session_lost(workspace))
         case Phase.PAUSED | Phase.FAILED:
             if seen.sandbox is not None:
@@ -145,6 +149,15 @@ def _settled(workspace: Workspace, seen: Observed) -> Action:
     if workspace.condition is not None and workspace.condition.reason == reasons.NODE_SILENT:
         return Note(None)
     return Rest()
+
+
+def _paused_since(workspace: Workspace, seen: Observed) -> Manifest | None:
+    """The newest whole snapshot, if the record is older and knows nothing of it, as after a backup was put back."""
+    newest = next(iter(newest_first(m for m in seen.snapshots if m.id not in workspace.unwanted)), None)
+    if newest is None or newest.damage or newest.created_at <= workspace.phase_since:
+        return None
+    known = workspace.snapshot
+    return newest if known is None or known.created_at < newest.created_at else None
 
 
 def _stop_stray(workspace: Workspace, seen: Observed) -> Action:

@@ -69,6 +69,16 @@ def record_repaired() -> Condition:
     return Condition(RECORD_REPAIRED, "The record was incomplete and was settled by what is really there.")
 
 
+def paused_since() -> Condition:
+    """The record is older than what is there, as after a backup was put back."""
+    return Condition(
+        RECORD_REPAIRED,
+        "The record was older than what is there: it was paused since, and its newest snapshot is what a resume brings "
+        "back.",
+        "Whether it is the same session cannot be proven: what was planted for that is not in the record.",
+    )
+
+
 def not_restored(continuity: Continuity | None) -> Condition:
     """The session answers, but it was not proven to be the same one."""
     if continuity is not None and continuity.verdict is Verdict.FRESH:

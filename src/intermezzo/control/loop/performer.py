@@ -175,6 +175,7 @@ def _settled(workspace: Workspace, settle: Settle, now: int) -> Workspace:
     if operation is not None:
         finished = FinishedOperation(operation.id, operation.kind, settle.outcome, message, now)
     paused = operation is not None and (operation.kind, settle.phase) == (OperationKind.PAUSE, Phase.PAUSED)
+    found_paused = operation is None and settle.snapshot is not None
     origin = workspace.origin
     if origin is not None and operation is not None:
         came_to_be = (operation.kind, settle.phase) == (OperationKind.FORK, Phase.RUNNING)
@@ -186,7 +187,7 @@ def _settled(workspace: Workspace, settle: Settle, now: int) -> Workspace:
         condition=_since(settle.condition, now),
         operation=None,
         last_operation=finished,
-        snapshot=settle.snapshot if paused else workspace.snapshot,
+        snapshot=settle.snapshot if paused or found_paused else workspace.snapshot,
         continuity=settle.continuity or kept_verdict,
         origin=origin,
     )
