@@ -52,7 +52,6 @@ async def test_a_session_that_was_lost_is_not_called_paused_for_an_older_snapsho
     await world.plane.resume(KEY, "ada")
     await world.settle()
     world.clock.advance(60_000)
-    world.cluster.world.sandboxes.clear()
-    await world.plane.reconciler.reconcile((await world.get("exp")).uid)
+    world.cluster.lose_sandbox((await world.get("exp")).uid)
     await world.settle()
     assert (await world.get("exp")).phase is Phase.FAILED
