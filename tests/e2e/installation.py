@@ -114,11 +114,11 @@ class Installation:
         """A running workspace."""
         return self.start_all([workspace], pod)[workspace]
 
-    def start_all(self, workspaces: list[str], pod: str) -> dict[str, WorkspaceDetail]:
+    def start_all(self, workspaces: list[str], pod: str, kind: str = "jupyterlab") -> dict[str, WorkspaceDetail]:
         """Running workspaces, started side by side."""
         with self.client as client:
             for workspace in workspaces:
-                client.create(workspace, pod=pod)
+                client.create(workspace, kind=kind, pod=pod)
             return {workspace: client.wait(workspace, {Phase.RUNNING}, STARTS_S) for workspace in workspaces}
 
     def pause(self, workspace: str) -> WorkspaceDetail:

@@ -12,6 +12,7 @@ from intermezzo.client import Intermezzo
 from intermezzo.domain.continuity import Verdict
 from intermezzo.domain.errors import Unreachable
 from intermezzo.domain.workspace import SETTLED, Phase
+from intermezzo.kinds import load_shipped_kinds
 from node.world import until
 
 pytestmark = pytest.mark.engine
@@ -35,7 +36,7 @@ def test_fr05_the_control_plane_is_killed_while_one_pauses_and_one_resumes_and_i
     shared: Installation, new_name: Callable[..., str], engine_moods: Moods
 ) -> None:
     *running, pausing, resuming = (new_name() for _ in range(5))
-    started = shared.start_all([*running, pausing, resuming], "small")
+    started = shared.start_all([*running, pausing, resuming], "small", with_room_for_five(shared))
     uids = {name: found.uid for name, found in started.items()}
     told = {name: remembering(shared, name) for name in uids}
     shared.pause(resuming)
@@ -71,6 +72,15 @@ def test_fr05_the_control_plane_is_killed_while_one_pauses_and_one_resumes_and_i
             until(lambda name=name: decided_since(client, name, killed_at), f"the idle rule has looked at {name}", 0.2)  # type: ignore[misc]
     shared.resume(pausing)
     assert {name: shared.cell(name, TELL).text for name in uids} == told
+
+
+def with_room_for_five(installation: Installation) -> str:
+    """The name of a kind whose smallest size fits five times on a machine of two CPUs."""
+    file = installation.folder / "tiny.yaml"
+    text = load_shipped_kinds()["jupyterlab"].text
+    file.write_text(text.replace("name: jupyterlab\n", "name: tiny\n", 1).replace("500m", "250m"))
+    installation.json("kinds", "apply", str(file))
+    return "tiny"
 
 
 @contextmanager
