@@ -64,7 +64,7 @@ def recover(session: Session, workspace: str, way: str | None, target: Path, no_
 @pass_session
 def export(session: Session, workspace: str, target: Path) -> Exit:
     """Take the files along: the home as one archive, with the exact list of packages. Changes nothing."""
-    session.output.remark(_open(session.client.recovery.ways(workspace), Way.EXPORT).loses)
+    session.output.remark(f"Loses: {_open(session.client.recovery.ways(workspace), Way.EXPORT).loses}")
     return _exported(session, workspace, target)
 
 

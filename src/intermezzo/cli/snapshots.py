@@ -14,7 +14,7 @@ from intermezzo.cli.storage import audit
 from intermezzo.cli.words import duration, moment, size
 from intermezzo.cli.workspaces import NAME
 from intermezzo.client.snapshot_models import SnapshotShape, TransferShape
-from intermezzo.domain.errors import InvalidInput, NotFound
+from intermezzo.domain.errors import InvalidInput, NotFound, Unreachable
 from intermezzo.domain.retention import Why
 from intermezzo.domain.snapshot import Confirmation, SnapshotState
 from intermezzo.domain.transfer import TransferStep
@@ -119,13 +119,17 @@ def delete(session: Session, workspace: str, snapshot_id: str, lose_live_state: 
 
 
 def _verified_ones(session: Session, workspace: str, wanted: list[str]) -> list[SnapshotShape]:
-    """Those snapshots once none of them is due any more. Raises `NotFound` if one is gone meanwhile."""
+    """Those snapshots once none of them is due any more. Raises `NotFound` if one is gone meanwhile, and `Unreachable`
+    where what must be read first cannot be had now; the verification stays due."""
     while True:
         found = {snapshot.id: snapshot for snapshot in session.client.snapshots(workspace)}
         if gone := [each for each in wanted if each not in found]:
             raise NotFound(f"{workspace} has no snapshot {gone[0]} any more")
-        if not any(found[each].verifying for each in wanted):
+        waiting = [found[each] for each in wanted if found[each].verifying]
+        if not waiting:
             return [found[each] for each in wanted]
+        if trouble := next((each.transfer.trouble for each in waiting if each.transfer and each.transfer.trouble), ""):
+            raise Unreachable(f"not verified yet: {trouble}", "It is verified by itself once that is mended.")
         time.sleep(LOOK_S)
 
 
