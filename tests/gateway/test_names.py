@@ -44,6 +44,11 @@ async def test_without_a_grant_another_spelling_leads_to_the_one_that_the_server
     async with site.browser(await site.session_of()) as browser:
         answer = await browser.get(canonical.replace("@", "%40").replace("x%2By", "%78+y") + "?a=1")
         assert (answer.status_code, answer.headers["location"]) == (307, canonical + "?a=1")
+
+        async def led_in() -> bool:
+            return (await browser.get(canonical, follow_redirects=True)).status_code == 200
+
+        await site.until(led_in, "the gateway has heard of the workspace")
         final = await browser.get(answer.headers["location"], follow_redirects=True)
     assert (final.status_code, final.json()["path"], final.json()["query"]) == (200, canonical, "a=1")
     await site.delete(exp)

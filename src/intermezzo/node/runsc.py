@@ -5,6 +5,7 @@ the session with it. Everything detached gets a file for its output, never a pip
 """
 
 import asyncio
+import shutil
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -26,6 +27,7 @@ from intermezzo.node.records import SandboxRecord, Specification
 from intermezzo.node.volumes import Volumes
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
+AS_GOOD_AS_NOTHING = 1 << 20  # bytes
 HIDE_CHECKED_FILES = 'mount -t tmpfs none /proc/sys/net/core && exec "$0" "$@"'
 DETACHED = ("boot", "gofer")
 MISTAKEN = "cannot run with network enabled in root network namespace"
@@ -128,9 +130,15 @@ class Runsc(SnapshotEngine):
         flags = [flag for name, words in choices.items() if name in offered for flag in words]
         if record.spec.limits.accelerators.get(RESOURCE) and "cuda-checkpoint-path" in offered:
             flags.append("-cuda-checkpoint-path=/usr/bin/cuda-checkpoint")
-        await self._command(
-            record.workspace_uid, "checkpoint", "-leave-running", *flags, f"-image-path={folder}", record.id
-        )
+        try:
+            await self._command(
+                record.workspace_uid, "checkpoint", "-leave-running", *flags, f"-image-path={folder}", record.id
+            )
+        except EngineFailure as error:
+            # Where the disk ends at an unlucky place, the engine falls over itself and says nothing of the disk.
+            if shutil.disk_usage(folder).free < AS_GOOD_AS_NOTHING:
+                raise _disk_full(error.detail) from error
+            raise
 
     async def settle(self, uid: str) -> None:
         """A save of an earlier agent is waited for; any other command of its is ended."""
@@ -332,7 +340,7 @@ def _failure(subcommand: str, output: str, code: int = 0) -> EngineFailure:
     """The engine's words as one plain sentence, with its own text kept."""
     text = output.strip()[-4000:]
     if "no space left" in text.lower():
-        return EngineFailure("the disk for snapshots is full", "Free some space, then try again.", text)
+        return _disk_full(text)
     if "deleted" in text and "invalidated" in text:
         return EngineFailure(
             "a file on a volume that is deleted but still open cannot be saved",
@@ -344,3 +352,7 @@ def _failure(subcommand: str, output: str, code: int = 0) -> EngineFailure:
     ended = f" and exit code {code}" if code else ""
     last = text.splitlines()[-1] if text else "nothing"
     return EngineFailure(f"the engine's {subcommand} failed{ended}: {last[:300]}", hint, text)
+
+
+def _disk_full(text: str) -> EngineFailure:
+    return EngineFailure("the disk for snapshots is full", "Free some space, then try again.", text)
