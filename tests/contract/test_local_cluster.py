@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from contract.cluster_contract import ClusterContract, carry_out
+from contract.cluster_contract import ClusterContract
+from contract.ground import carry_out
 from intermezzo.adapters.local.cluster import LocalCluster
 from intermezzo.domain.errors import Unreachable
 from intermezzo.domain.orders import Observed, RemoveOrder, SandboxSpec

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from contract.cluster_contract import ClusterContract, carry_out, pause, resume, start
+from contract.cluster_contract import ClusterContract
+from contract.ground import carry_out, pause, resume, start
 from intermezzo.adapters.memory import ManualClock, MemoryCluster, MemorySession, simulated_node
 from intermezzo.domain.continuity import Verdict, judge
 from intermezzo.domain.errors import StaleOrder, Unreachable

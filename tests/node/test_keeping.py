@@ -8,57 +8,30 @@ from pathlib import Path
 
 import pytest
 
-from intermezzo.domain.errors import IntermezzoError, NotEnoughSpace
+from intermezzo.domain.errors import NotEnoughSpace
 from intermezzo.domain.keeping import Keeping, Local
 from intermezzo.domain.snapshot import Manifest, Place
 from intermezzo.domain.transfer import Transfer
-from intermezzo.node import checksums, encrypted, inspection, mending, removal, tending, whole
-from intermezzo.node.bringing import Brought, bring
+from intermezzo.node import checksums, encrypted, mending, removal, tending, whole
 from intermezzo.node.fetched import FETCHED
 from intermezzo.node.keeper import Keeper
-from intermezzo.node.keys import Keys, NoKey
-from intermezzo.node.snapshots import Damaged, Snapshots
+from intermezzo.node.keys import NoKey
+from intermezzo.node.snapshots import Damaged
 from intermezzo.node.space import MARGIN_BYTES, Space
 from intermezzo.node.stores.memory import MemoryStore
 from intermezzo.node.stores.store import StoreRefused, StoreSilent
-
-URL = "s3://bucket/prefix"
-CONTENT = {"checkpoint.img": b"memory" * 1000, "pages.img": b"S3CRET" * 500}
-PLENTY = 1 << 40
-
-
-class Machine:
-    """A node's snapshots, and a store whose contents outlive every keeper."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.store = MemoryStore(URL)
-        self.free = PLENTY
-        self.snapshots = Snapshots(folder / "snapshots")
-        self.keys = Keys(folder / "keys")
-
-    def keeper(self, keeping: Keeping) -> Keeper:
-        """One that knows nothing but what lies there, as after a restart."""
-        space = Space(lambda: self.snapshots.disk, lambda _: self.free)
-        return Keeper(self.snapshots, space, self.keys, keeping, lambda url: self.store)
-
-    def saved(self, name: str = "one", at: int = 1) -> Manifest:
-        """A complete snapshot with checksums."""
-        folder = self.snapshots.begin("ws", name)
-        for file, content in CONTENT.items():
-            (folder / file).write_bytes(content)
-        manifest = self.snapshots.commit(Manifest(name, "ws", "operation", at, 0))
-        _in_a_thread(lambda: checksums.reckon(self.snapshots, manifest, threading.Event()))
-        return self.now(name)
-
-    def now(self, name: str = "one") -> Manifest:
-        found = self.snapshots.find("ws", name)
-        assert found and not found.damage
-        return found
-
-    def files(self, name: str = "one") -> set[str]:
-        folder = self.snapshots.path("ws", name)
-        return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+from node.keeping import (
+    CONTENT,
+    URL,
+    Machine,
+    brought,
+    contents_of,
+    damaged,
+    in_a_thread_of_its_own,
+    mend,
+    restorable,
+    tend,
+)
 
 
 @pytest.fixture
@@ -70,44 +43,6 @@ STORED = Keeping(URL)
 RELEASED = Keeping(URL, Local.RELEASE)
 ENCRYPTED = Keeping(encrypts=True)
 EVERYTHING = Keeping(URL, Local.RELEASE, encrypts=True)
-
-
-def tend(keeper: Keeper, name: str = "one", cancelled: threading.Event | None = None) -> None:
-    _in_a_thread(lambda: tending.tend(keeper, "ws", name, cancelled or threading.Event()))
-
-
-def brought(machine: Machine, keeper: Keeper, told: list[str] | None = None) -> Brought:
-    aside = machine.snapshots.partial("ws", "one")
-    progress = (lambda step, done, total: told.append(step)) if told is not None else (lambda *_: None)
-    return asyncio.run(bring(keeper, machine.snapshots.usable("ws", "one"), aside, progress))
-
-
-async def restorable(machine: Machine, keeper: Keeper) -> None:
-    """All that a resume looks at before it restores."""
-    aside = machine.snapshots.partial("ws", "one")
-    found = await bring(keeper, machine.snapshots.usable("ws", "one"), aside, lambda *_: None)
-    await inspection.require_whole(machine.snapshots, found.manifest, lambda *_: None, found.folder)
-
-
-def contents_of(found: Brought) -> dict[str, bytes]:
-    return {name: (found.folder / name).read_bytes() for name in found.manifest.files}
-
-
-def _in_a_thread(work: Callable[[], None]) -> None:
-    """A thread's priority falls for good, so it gets one of its own; what it raises is raised here."""
-    errors: list[Exception] = []
-
-    def run() -> None:
-        try:
-            work()
-        except (IntermezzoError, OSError) as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
 
 
 def test_without_a_store_nothing_is_due_and_it_stays_as_it_is(machine: Machine) -> None:
@@ -239,25 +174,6 @@ def test_a_store_cannot_put_a_file_of_its_own_choice_beside_a_snapshot(machine: 
     with pytest.raises(Damaged, match="in the store is not what was sent"):
         brought(machine, keeper)
     assert machine.now().places == (Place.STORE,)
-
-
-def damaged(machine: Machine, *, encrypts: bool) -> Keeper:
-    """A keeper that has sent a snapshot of which a byte here was changed since, as is known."""
-    machine.saved()
-    keeper = machine.keeper(Keeping(URL, encrypts=encrypts))
-    tend(keeper)
-    folder = machine.snapshots.path("ws", "one")
-    file = folder / encrypted.NAME / "pages.img.000000.age" if encrypts else folder / "pages.img"
-    content = file.read_bytes()
-    file.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
-    machine.snapshots.amend("ws", "one", damage="the content of pages.img is not what was saved")
-    return keeper
-
-
-def mend(machine: Machine, keeper: Keeper) -> None:
-    manifest = machine.snapshots.find("ws", "one")
-    assert manifest and mending.is_due(keeper, manifest)
-    _in_a_thread(lambda: mending.mend(keeper, manifest, threading.Event()))
 
 
 @pytest.mark.parametrize("encrypts", [False, True])
@@ -402,7 +318,7 @@ def test_parts_of_another_snapshot_under_the_same_key_are_damage(machine: Machin
     for name, content in CONTENT.items():
         (folder / name).write_bytes(content[::-1])
     other = machine.snapshots.commit(Manifest("two", "ws", "operation", 2, 0))
-    _in_a_thread(lambda: checksums.reckon(machine.snapshots, other, threading.Event()))
+    in_a_thread_of_its_own(lambda: checksums.reckon(machine.snapshots, other, threading.Event()))
     keeper = machine.keeper(ENCRYPTED)
     tend(keeper)
     tend(keeper, "two")

@@ -21,7 +21,7 @@ from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.space import Space
 from intermezzo.node.stores.memory import MemoryStore
 from intermezzo.steps import Stepwise
-from node.test_keeping import CONTENT, URL, Machine, brought, contents_of, damaged, tend
+from node.keeping import CONTENT, URL, Machine, brought, contents_of, damaged, tend
 
 WAYS = [Keeping(URL, Local.RELEASE), Keeping(URL, Local.RELEASE, encrypts=True), Keeping(URL, encrypts=True)]
 MOST = 200
