@@ -68,6 +68,10 @@ class Site(Simulated):
     async def delete(self, key: WorkspaceKey) -> None:
         """Delete it and wait until it is gone."""
         await self.plane.delete(key, OWNER)
+        await self.gone(key)
+
+    async def gone(self, key: WorkspaceKey) -> None:
+        """Let the cluster work until the workspace that is being deleted is no more."""
         seen = -1
         with suppress(NotFound):
             while await self.plane.get(key):

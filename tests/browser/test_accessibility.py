@@ -5,7 +5,7 @@ from axe_playwright_python.async_playwright import Axe  # type: ignore[import-un
 from playwright.async_api import Browser, Page
 
 from browser.site import OWNER, Site, logged_in
-from intermezzo.domain.workspace import WorkspaceSpec
+from intermezzo.domain.workspace import WorkspaceKey, WorkspaceSpec
 
 PAGES = {
     "list": "/",
@@ -125,7 +125,7 @@ async def test_a_workspace_is_paused_by_keyboard_alone_and_the_change_is_told(pa
     await page.focus("#do-pause")
     await page.keyboard.press("Enter")
     await page.wait_for_selector("#now .state-pausing")
-    site.cluster.settle()
+    await site.settle(WorkspaceKey("default", "exp-17"))
     await page.wait_for_selector("#now .state-paused")
     assert await page.text_content("#announcement") == "exp-17: paused"
 

@@ -118,7 +118,7 @@ async def test_a_delete_says_what_goes_and_what_stays(page: Page, site: Site) ->
     await expect(sheet).to_contain_text("Otherwise its home volume")
     await page.click("#do-delete")
     await page.wait_for_url(f"{site.url}/")
-    site.cluster.settle()
+    await site.gone(WorkspaceKey("default", "embeddings"))
     await expect(page.locator("tbody")).not_to_contain_text("embeddings")
 
 

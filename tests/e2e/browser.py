@@ -4,13 +4,17 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import TimeoutError as TookTooLong
 
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE_MS = 60_000
 LONG_MS = 150_000
+TROUBLES: WeakKeyDictionary[BrowserContext, list[str]] = WeakKeyDictionary()
+"""By visitor, what went wrong in the browser so far: errors of scripts, requests that failed or were refused."""
 
 
 @contextmanager
@@ -30,7 +34,25 @@ def visitor(browser: Browser, language: str = "en-GB") -> Page:
     """A person who has never been here: no cookies, nothing cached."""
     context = browser.new_context(locale=language, viewport={"width": 1280, "height": 900})
     context.set_default_timeout(PATIENCE_MS)
+    TROUBLES[context] = troubles = []
+    context.on("console", lambda said: troubles.append(f"{said.type}: {said.text}") if said.type == "error" else None)
+    context.on("weberror", lambda error: troubles.append(f"not caught: {error.error}"))
+    context.on("requestfailed", lambda request: troubles.append(f"{request.failure}: {request.url}"))
+    context.on(
+        "response", lambda answer: troubles.append(f"{answer.status}: {answer.url}") if answer.status >= 400 else None
+    )
     return context.new_page()
+
+
+@contextmanager
+def told_why(page: Page) -> Iterator[None]:
+    """What does not come in time fails with what the page shows and with all that went wrong in its browser."""
+    try:
+        yield
+    except TookTooLong as error:
+        troubles = "\n".join(TROUBLES[page.context])
+        shown = page.locator("body").inner_text(timeout=PATIENCE_MS)
+        pytest.fail(f"{error}\n{page.url} shows:\n{shown}\n\nwhat went wrong:\n{troubles}")
 
 
 def log_in(page: Page, link: str) -> None:
@@ -53,7 +75,8 @@ class Lab:
 
     def new_notebook(self) -> None:
         """Start one from the launcher, as a person does."""
-        self.page.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=LONG_MS)
+        with told_why(self.page):
+            self.page.locator('.jp-LauncherCard[data-category="Notebook"]').first.click(timeout=LONG_MS)
         expect(self.page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(1, timeout=LONG_MS)
         self.wait_until_idle()
 

@@ -96,7 +96,7 @@ async def test_the_first_page_is_light_and_asks_no_other_host(
     await log_in(browser, credentials)
     page = await browser.get("/", headers=PACKED)
     addresses = set(re.findall(r'(?:src|href)="([^"]*\.(?:css|js|svg))"', page.text))
-    imported = {f"/static/{name}" for name in ("requests.js",)}
+    imported = {f"/static/{name}" for name in ("requests.js", "fields.js")}
     assert all(address.startswith("/static/") for address in addresses)
     assert not re.search(r'(?:src|href|action|hx-[a-z]+)="(?:https?:)?//', page.text)
     parts = [await browser.get(address, headers=PACKED) for address in sorted(addresses | imported)]

@@ -1,4 +1,5 @@
 // What every request of a page needs: JSON, the proof that it comes from this page, and errors shown where they belong.
+import { accepted } from "./fields.js";
 
 export function xsrf() {
   const entry = document.cookie.split("; ").find((part) => part.startsWith("intermezzo_xsrf="));
@@ -130,6 +131,7 @@ function answered(detail) {
   const { xhr, elt } = detail;
   if (xhr.status >= 200 && xhr.status < 300) {
     clear();
+    accepted(elt);
     remove(elt);
     reveal(elt, xhr.responseText);
     goOn(elt, xhr.responseText);
