@@ -1,11 +1,13 @@
 """Files that a session holds open and that somebody edited while it was paused: found before anybody waits."""
 
+from dataclasses import replace
+
 import pytest
 
 from control.world import World, one_accelerator
 from intermezzo.control.queue.waiters import LASTS_MS
 from intermezzo.domain.compatibility import Aspect
-from intermezzo.domain.errors import Conflict, FilesChanged
+from intermezzo.domain.errors import Conflict, FilesChanged, InvalidInput
 from intermezzo.domain.held import Acceptance
 from intermezzo.domain.ledger import Event
 from intermezzo.domain.orders import Problem
@@ -164,3 +166,49 @@ async def test_what_is_accepted_is_accepted_for_that_resume_only(world: World) -
     assert (await world.get("exp")).phase is Phase.PAUSED
     with pytest.raises(FilesChanged):
         await world.plane.resume(EXP, "ada")
+
+
+async def test_a_file_that_is_not_there_cannot_be_accepted_and_is_put_back(world: World) -> None:
+    await opened(world)
+    await paused(world)
+    files = world.cluster.world.volumes[(await world.get("exp")).volume_id]
+    del files[NOTES]
+    with pytest.raises(FilesChanged, match=r"notes\.txt, which the session holds open, is missing") as refused:
+        await world.plane.resume(EXP, "ada", accepted=Acceptance.CHANGED_FILES)
+    assert "accept" not in refused.value.hint
+    (found,) = await world.plane.snapshots(EXP)
+    assert ([d.aspect for d in found.differences], found.compatible) == ([Aspect.LOST_FILES], False)
+    await edit(world, b"other")
+    assert await resumed(world, accepted=Acceptance.CHANGED_FILES) == "7"
+
+
+async def test_a_fork_is_told_what_belongs_to_a_fork_and_nothing_that_would_touch_the_original(world: World) -> None:
+    await opened(world)
+    snapshot = await paused(world)
+    await edit(world)
+    fork = WorkspaceKey("default", "fork")
+    with pytest.raises(InvalidInput):
+        await world.plane.fork(EXP, WorkspaceKey("default", "a/b"), "ada", "ada")
+    with pytest.raises(FilesChanged) as refused:
+        await world.plane.fork(EXP, fork, "ada", "ada")
+    hint = refused.value.hint
+    assert f"`intermezzo fork default/exp default/fork --snapshot {snapshot} --accept-changed-files`" in hint
+    assert "`intermezzo snapshots list default/exp`" in hint
+    assert "intermezzo resume" not in hint
+    assert "intermezzo restart" not in hint
+
+
+async def test_only_an_older_snapshot_that_could_be_had_back_is_offered(world: World) -> None:
+    await opened(world)
+    older = await paused(world)
+    assert await resumed(world) == "7"
+    newer = await paused(world)
+    uid = (await world.get("exp")).uid
+    world.cluster.world.cut(uid, newer)
+    world.cluster.world.nodes[:] = [
+        replace(n, engine=replace(n.engine, version="9")) for n in world.cluster.world.nodes
+    ]
+    with pytest.raises(Conflict, match="memory has 0 bytes") as refused:
+        await world.plane.resume(EXP, "ada")
+    assert older not in refused.value.hint
+    assert refused.value.hint == "Start fresh from the files: `intermezzo restart default/exp --fresh`."

@@ -33,7 +33,12 @@ def test_the_place_where_it_was_saved_fits() -> None:
 
 def test_every_difference_is_named_with_the_node_and_what_would_mend_it() -> None:
     found = differences(SAVED, OTHER)
-    assert {d.aspect for d in found} == set(Aspect) - {Aspect.ENGINE, Aspect.ACCELERATORS, Aspect.HELD_FILES}
+    assert {d.aspect for d in found} == set(Aspect) - {
+        Aspect.ENGINE,
+        Aspect.ACCELERATORS,
+        Aspect.HELD_FILES,
+        Aspect.LOST_FILES,
+    }
     assert all("node-2" in d.message and d.mend.endswith(".") for d in found)
     assert [d.aspect for d in differences(SAVED, replace(SAME, engine="other"))] == [Aspect.ENGINE]
 

@@ -139,10 +139,9 @@ def linked(file: Path) -> None:
 EDITS: list[tuple[Callable[[Path], None], Fate]] = [
     (grow, Fate.CHANGED),
     (touch, Fate.CHANGED),
-    (Path.unlink, Fate.MISSING),
     (replaced, Fate.REPLACED),
-    (linked, Fate.MISSING),
 ]
+LOSSES: list[tuple[Callable[[Path], None], Fate]] = [(Path.unlink, Fate.MISSING), (linked, Fate.DISPLACED)]
 
 
 @pytest.mark.parametrize(("edit", "fate"), EDITS)
@@ -157,6 +156,19 @@ def test_a_file_that_was_edited_while_paused_is_named_and_may_be_accepted(
         inspection.require_files(volumes, saved, Acceptance.NOTHING)
     assert OPEN in refused.value.message
     inspection.require_files(volumes, saved, Acceptance.CHANGED_FILES)
+
+
+@pytest.mark.parametrize(("lose", "fate"), LOSSES)
+def test_a_file_that_is_not_there_cannot_be_accepted(
+    volumes: Volumes, saved: Manifest, lose: Callable[[Path], None], fate: Fate
+) -> None:
+    lose(volumes.path("volume") / "notes.txt")
+    (found,) = held.changed(volumes, saved)
+    assert (found.name, found.fate) == (OPEN, fate)
+    for accepted in Acceptance:
+        with pytest.raises(FilesChanged) as refused:
+            inspection.require_files(volumes, saved, accepted)
+        assert "accept" not in refused.value.hint
 
 
 def test_of_a_volume_that_is_not_there_nothing_is_said_as_it_is_waited_for(volumes: Volumes, saved: Manifest) -> None:

@@ -74,8 +74,8 @@ PARTS = {
     f"{STAND_IN}: {STAND_IN} {STAND_IN}: homes lie only in the data directory",
     "was changed since",
     f"the environment that the session runs on {STAND_IN} on {STAND_IN}",
-    f"Resume an older one: `intermezzo resume {STAND_IN} --snapshot {STAND_IN}`. ",
-    f"{STAND_IN}Or start fresh from the files: `intermezzo restart {STAND_IN} --fresh`.",
+    f"Resume an older one: {STAND_IN}. Or start fresh from the files: {STAND_IN}.",
+    f"Start fresh from the files: {STAND_IN}.",
     f"the engine's {STAND_IN} failed{STAND_IN}: {STAND_IN}",
 }
 """Pieces of sentences; the whole ones are among the samples below."""
@@ -303,7 +303,7 @@ def whole_sentences() -> list[str]:
     return [
         "Resume an older one: `intermezzo resume a/b --snapshot s`. "
         "Or start fresh from the files: `intermezzo restart a/b --fresh`.",
-        "Or start fresh from the files: `intermezzo restart a/b --fresh`.",
+        "Start fresh from the files: `intermezzo restart a/b --fresh`.",
         "the engine's checkpoint failed and exit code 128: E2BIG",
         "the engine's checkpoint failed: E2BIG",
         "snapshot s is damaged: memory.img is missing, it should have 7 bytes",

@@ -35,7 +35,10 @@ async def forked(
     check_names(key.namespace, key.name)
     if original.phase is Phase.DELETING:
         raise Conflict(f"{original.key} is being deleted")
-    snapshot = await chosen(context, original, snapshot_id)
+    _require_same_data(original, key)
+    size = await _size(context, original, key, pod)
+    another = f"Fork another snapshot: `intermezzo snapshots list {original.key.typed}` shows them."
+    snapshot = await chosen(context, original, snapshot_id, another)
     if snapshot is None:
         raise Conflict(
             f"{original.key} has no snapshot that it could be forked from",
@@ -48,10 +51,8 @@ async def forked(
             "Create a new workspace, and copy the files that it needs.",
         )
     _require_provable(original, snapshot)
-    _require_same_data(original, key)
     again = f"`intermezzo fork {original.key.typed} {key.typed} --snapshot {snapshot.id} --accept-changed-files`"
-    await require_sound(context, original, snapshot, accepted, again)
-    size = await _size(context, original, key, pod)
+    await require_sound(context, original, snapshot, accepted, again, another)
     now, nodes = context.clock.now(), await context.cluster.nodes()
     operation = Operation(
         new_id(),
@@ -91,8 +92,9 @@ async def snapshot_again(context: Context, fork: Workspace, origin: Origin, acce
             f"{origin.key}, of which {fork.key} was to be a fork, is gone",
             f"Delete it: `intermezzo delete {fork.key.typed}`.",
         )
+    another = f"Or delete it, and fork another one: `intermezzo snapshots list {origin.key.typed}` shows them."
     try:
-        snapshot = await chosen(context, original, origin.snapshot_id)
+        snapshot = await chosen(context, original, origin.snapshot_id, another)
     except NotFound as error:
         raise Conflict(
             f"the snapshot of {origin.key}, of which {fork.key} was to be a fork, is gone",
@@ -100,7 +102,7 @@ async def snapshot_again(context: Context, fork: Workspace, origin: Origin, acce
         ) from error
     assert snapshot is not None
     again = f"`intermezzo resume {fork.key.typed} --accept-changed-files`"
-    await require_sound(context, original, snapshot, accepted, again)
+    await require_sound(context, original, snapshot, accepted, again, another)
     return snapshot
 
 

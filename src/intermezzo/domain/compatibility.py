@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from intermezzo.domain.held import ChangedFile
 from intermezzo.domain.snapshot import Examined, Manifest
 
 
@@ -24,6 +25,7 @@ class Aspect(StrEnum):
     PLATFORM = "platform"
     KERNEL = "kernel"
     HELD_FILES = "held_files"
+    LOST_FILES = "lost_files"
 
 
 HARMLESS = frozenset({Aspect.PLATFORM, Aspect.KERNEL})
@@ -81,8 +83,7 @@ def differences(manifest: Manifest, site: Site) -> list[Difference]:
 
 def changes(examined: Examined) -> list[Difference]:
     """The files that a saved session holds open and that are not what they were, on whatever node."""
-    mend = "Put the file back as it was, or resume all the same and accept it (`--accept-changed-files`)."
-    return [Difference(Aspect.HELD_FILES, (), changed.message, mend) for changed in examined.changed]
+    return [_changed(file) for file in examined.changed]
 
 
 def obstacles(manifest: Manifest, site: Site) -> list[Difference]:
@@ -103,6 +104,14 @@ def nowhere(found: Sequence[Sequence[Difference]]) -> str:
 def mends(found: Sequence[Sequence[Difference]]) -> str:
     """What would help, each remedy once."""
     return " ".join(dict.fromkeys(difference.mend for each in found for difference in each))
+
+
+def _changed(file: ChangedFile) -> Difference:
+    if file.fate.acceptable:
+        mend = "Put the file back as it was, or resume all the same and accept it (`--accept-changed-files`)."
+        return Difference(Aspect.HELD_FILES, (), file.message, mend)
+    mend = "Put the file back; a session cannot come back to a file that is not there."
+    return Difference(Aspect.LOST_FILES, (), file.message, mend)
 
 
 def _engine(manifest: Manifest, site: Site) -> list[Difference]:

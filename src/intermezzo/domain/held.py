@@ -6,9 +6,10 @@ that is not the one it knows. So they are recorded when the session is saved, an
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 NAMED = 3
+PUT_BACK = "Put them back; a session cannot come back to a file that is not there."
 MOST = 200
 """So many are recorded for one session; how many were left out is recorded too."""
 
@@ -21,11 +22,25 @@ class Acceptance(StrEnum):
 
 
 class Fate(StrEnum):
-    """What became of a file. `replaced`: there is another file under its name."""
+    """What became of a file. `replaced`: there is another file under its name; `displaced`: something that is no file,
+    such as a link or a pipe."""
 
     CHANGED = "changed"
-    MISSING = "missing"
     REPLACED = "replaced"
+    DISPLACED = "displaced"
+    MISSING = "missing"
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether a session can come back to it at all: an engine opens the file again, and there must be one."""
+        return self in {Fate.CHANGED, Fate.REPLACED}
+
+
+class Absence(Enum):
+    """How a file is not there: nothing has its name, or something that is no file."""
+
+    MISSING = "missing"
+    DISPLACED = "displaced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +76,16 @@ class ChangedFile:
     message: str
 
 
-def change(held: HeldFile, now: Standing | None) -> ChangedFile | None:
-    """What became of a file that now stands like this, None for no file; nothing if it is as it was."""
+def change(held: HeldFile, now: Standing | Absence) -> ChangedFile | None:
+    """What became of a file that now stands like this, or is not there; nothing if it is as it was."""
     then = held.standing
     if now == then:
         return None
     name = held.name
-    if now is None:
+    if now is Absence.DISPLACED:
+        what = f"{name}, which the session holds open, was replaced by something that is no file"
+        return ChangedFile(name, Fate.DISPLACED, what)
+    if now is Absence.MISSING:
         return ChangedFile(name, Fate.MISSING, f"{name}, which the session holds open, is missing")
     if now.inode != then.inode:
         return ChangedFile(name, Fate.REPLACED, f"{name}, which the session holds open, was replaced by another file")
@@ -76,6 +94,22 @@ def change(held: HeldFile, now: Standing | None) -> ChangedFile | None:
     else:
         what = f"{name}, which the session holds open, was written to: it had {then.size} bytes and has {now.size} now"
     return ChangedFile(name, Fate.CHANGED, what)
+
+
+def refused(changed: Sequence[ChangedFile], accepted: Acceptance) -> list[ChangedFile]:
+    """Those that keep a session from being restored, after what its owner accepts."""
+    accepts = accepted is Acceptance.CHANGED_FILES
+    return [each for each in changed if not (accepts and each.fate.acceptable)]
+
+
+def advice(found: Sequence[ChangedFile], accepting: str = "") -> str:
+    """What can be done about files that keep a session from being restored, one sentence; `accepting` is what can be
+    typed to accept them."""
+    if not all(each.fate.acceptable for each in found):
+        return PUT_BACK
+    if accepting:
+        return f"Put them back, or go on all the same: {accepting}."
+    return "Put them back, or resume all the same and accept that."
 
 
 def told(changed: Sequence[ChangedFile]) -> str:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 
 from intermezzo.domain.errors import Refused
-from intermezzo.domain.held import MOST, ChangedFile, HeldFile, Standing, change
+from intermezzo.domain.held import MOST, Absence, ChangedFile, HeldFile, Standing, change
 from intermezzo.domain.orders import SandboxSpec
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node.volumes import Volumes
@@ -25,7 +25,7 @@ def record(volumes: Volumes, spec: SandboxSpec, names: Iterable[str]) -> tuple[H
     found = []
     for volume_id, mount, path in _places(spec, names):
         standing = stands(volumes, volume_id, path)
-        if standing is not None:
+        if isinstance(standing, Standing):
             found.append(HeldFile(volume_id, mount, path, standing))
         if len(found) == MOST:
             break
@@ -41,13 +41,15 @@ def changed(volumes: Volumes, manifest: Manifest) -> tuple[ChangedFile, ...]:
     return tuple(found for found in looked if found is not None)
 
 
-def stands(volumes: Volumes, volume_id: str, path: str) -> Standing | None:
-    """How a file of a volume stands; None where there is no regular file of that path. Raises OSError."""
+def stands(volumes: Volumes, volume_id: str, path: str) -> Standing | Absence:
+    """How a file of a volume stands, or that there is no regular file of that path. Raises OSError."""
     try:
         status = _status(volumes.path(volume_id), PurePosixPath(path))
     except (FileNotFoundError, NotADirectoryError, Refused):
-        return None
-    return Standing(status.st_size, status.st_mtime_ns, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+        return Absence.MISSING
+    if not stat.S_ISREG(status.st_mode):
+        return Absence.DISPLACED
+    return Standing(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def _places(spec: SandboxSpec, names: Iterable[str]) -> Iterator[tuple[str, str, str]]:

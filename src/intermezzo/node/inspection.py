@@ -12,7 +12,7 @@ from pathlib import Path
 
 from intermezzo.domain.compatibility import Site, mends, obstacles
 from intermezzo.domain.errors import FilesChanged, IntermezzoError, NotFound
-from intermezzo.domain.held import Acceptance, told
+from intermezzo.domain.held import Acceptance, advice, refused, told
 from intermezzo.domain.snapshot import Examined, Manifest
 from intermezzo.node import contents, held
 from intermezzo.node.contents import Pace
@@ -22,7 +22,6 @@ from intermezzo.node.tasks import finished, in_thread
 from intermezzo.node.volumes import Volumes
 
 WATCH_EVERY_S = 0.1
-ALL_THE_SAME = "Put them back, or resume all the same and accept that."
 INSTEAD = "Choose an older snapshot, or start fresh from the files."
 
 Progress = Callable[[str, int, int], None]
@@ -52,10 +51,11 @@ def require_fit(manifest: Manifest, here: Site) -> None:
 
 
 def require_files(volumes: Volumes, manifest: Manifest, accepted: Acceptance) -> None:
-    """Raises FilesChanged where a file that the session holds open is another and that was not accepted."""
-    found = held.changed(volumes, manifest)
-    if found and accepted is not Acceptance.CHANGED_FILES:
-        raise FilesChanged(told(found), f"{ALL_THE_SAME} {INSTEAD}")
+    """Raises FilesChanged where a file that the session holds open is another and that was not accepted, or is not
+    there at all."""
+    found = refused(held.changed(volumes, manifest), accepted)
+    if found:
+        raise FilesChanged(told(found), f"{advice(found)} {INSTEAD}")
 
 
 async def require_whole(

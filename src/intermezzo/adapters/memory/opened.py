@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from intermezzo.domain.held import ChangedFile, HeldFile, Standing, change
+from intermezzo.domain.held import Absence, ChangedFile, HeldFile, Standing, change
 from intermezzo.domain.orders import SandboxSpec
 
 Volumes = Mapping[str, Mapping[str, bytes]]
@@ -17,8 +17,8 @@ def held(spec: SandboxSpec, opened: Iterable[str], volumes: Volumes) -> tuple[He
     for name in sorted(opened):
         for mount, volume in mounts.items():
             path = name.removeprefix(f"{mount}/")
-            standing = _standing(volumes, volume, path) if path != name else None
-            if standing is not None:
+            standing = _standing(volumes, volume, path) if path != name else Absence.MISSING
+            if isinstance(standing, Standing):
                 found.append(HeldFile(volume, mount, path, standing))
     return tuple(found)
 
@@ -29,8 +29,8 @@ def changed(files: Iterable[HeldFile], volumes: Volumes) -> tuple[ChangedFile, .
     return tuple(found for found in looked if found is not None)
 
 
-def _standing(volumes: Volumes, volume: str, path: str) -> Standing | None:
+def _standing(volumes: Volumes, volume: str, path: str) -> Standing | Absence:
     content = volumes.get(volume, {}).get(path)
     if content is None:
-        return None
+        return Absence.MISSING
     return Standing(len(content), int.from_bytes(hashlib.sha256(content).digest()[:8]), 1)

@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 from intermezzo.adapters.memory.world import LiveSandbox, SavedSession, World
 from intermezzo.domain.compatibility import obstacles
-from intermezzo.domain.held import Acceptance, told
+from intermezzo.domain.held import advice, refused, told
 from intermezzo.domain.orders import (
     VOLUME_UNAVAILABLE,
     ForkOrder,
@@ -176,11 +176,9 @@ def _restorable(world: World, order: ResumeOrder | ForkOrder, uid: str, node: No
     if examined.damage:
         damage = f"Snapshot {order.snapshot_id} is damaged: {examined.damage}."
         raise OrderFailed(Problem("snapshot_damaged", damage, "Choose an older snapshot, or start fresh."))
-    edited = examined.changed
-    if edited and isinstance(order, ResumeOrder) and order.accepted is not Acceptance.CHANGED_FILES:
-        raise OrderFailed(
-            Problem("files_changed", f"{told(edited)}.", "Put them back, or resume all the same and accept that.")
-        )
+    edited = refused(examined.changed, order.accepted)
+    if edited:
+        raise OrderFailed(Problem("files_changed", f"{told(edited)}.", advice(edited)))
     why_not = obstacles(found.manifest, world.site(node, order.sandbox))
     if why_not:
         differences = "; ".join(difference.message for difference in why_not)

@@ -44,7 +44,8 @@ class Fitting:
         found = await self.sites(workspace, snapshot.id)
         operation = workspace.operation
         accepted = operation is not None and operation.accepted is Acceptance.CHANGED_FILES
-        changed = [] if accepted else await self._changed(workspace, snapshot)
+        found_changed = await self._changed(workspace, snapshot)
+        changed = [each for each in found_changed if not (accepted and each.acceptable)]
         if found is None:
             # It will be said when the sandbox is ordered; no node is better than another.
             return {node.name: changed for node in await self._context.cluster.nodes()}

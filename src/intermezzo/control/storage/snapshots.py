@@ -132,10 +132,11 @@ async def _require_not_awaited(context: Context, workspace: Workspace, snapshot_
         )
 
 
-async def chosen(context: Context, workspace: Workspace, snapshot_id: str = "") -> Manifest | None:
-    """The snapshot that a resume reads: the one named, else the newest; None where there is none at all.
+async def chosen(context: Context, workspace: Workspace, snapshot_id: str = "", otherwise: str = "") -> Manifest | None:
+    """The snapshot that a resume or a fork reads: the one named, else the newest; None where there is none at all.
 
-    Raises `NotFound` or, for one that cannot be used, `Conflict`: an older one is offered and never taken by itself.
+    Raises `NotFound` or, for one that cannot be used, `Conflict`, which says what can be typed `otherwise` (what
+    belongs to a resume if empty): an older one is offered and never taken by itself.
     """
     newest = workspace.snapshot
     wanted = snapshot_id or (newest.id if newest else "")
@@ -152,18 +153,32 @@ async def chosen(context: Context, workspace: Workspace, snapshot_id: str = "") 
     if found is None:
         if snapshot_id:
             raise NotFound(f"{workspace.key} has no snapshot {wanted}", f"`intermezzo snapshots {workspace.key.typed}`")
-        raise Conflict(f"the snapshot of {workspace.key} is not on its node", instead(workspace, usable, wanted))
+        hint = otherwise or await instead(context, workspace, usable, wanted)
+        raise Conflict(f"the snapshot of {workspace.key} is not on its node", hint)
     if found.damage:
-        hint = instead(workspace, usable, wanted)
+        hint = otherwise or await instead(context, workspace, usable, wanted)
         raise Conflict(f"snapshot {wanted} is damaged and cannot be resumed: {found.damage}", hint)
     return found
 
 
-def instead(workspace: Workspace, there: Sequence[Manifest], snapshot_id: str) -> str:
-    """What can be typed in place of a resume from that snapshot."""
-    other = next((m for m in there if m.id != snapshot_id and not m.damage), None)
-    older = f"Resume an older one: `intermezzo resume {workspace.key.typed} --snapshot {other.id}`. " if other else ""
-    return f"{older}Or start fresh from the files: `intermezzo restart {workspace.key.typed} --fresh`."
+async def instead(context: Context, workspace: Workspace, there: Sequence[Manifest], snapshot_id: str) -> str:
+    """What can be typed in place of a resume from that snapshot; another one is named only if it could be had back."""
+    fresh = f"`intermezzo restart {workspace.key.typed} --fresh`"
+    fitting = Fitting(context)
+    for other in there:
+        if other.id != snapshot_id and not other.damage and await _could_be_had(fitting, workspace, other):
+            named = f"`intermezzo resume {workspace.key.typed} --snapshot {other.id}`"
+            return f"Resume an older one: {named}. Or start fresh from the files: {fresh}."
+    return f"Start fresh from the files: {fresh}."
+
+
+async def _could_be_had(fitting: Fitting, workspace: Workspace, snapshot: Manifest) -> bool:
+    """Whether a node could restore it now, if need be once its owner accepts what has changed."""
+    try:
+        found = (await fitting.in_the_way(workspace, snapshot)).values()
+        return any(not any(difference.prevents for difference in each) for each in found)
+    except Unreachable:
+        return False
 
 
 def _as_it_stands(workspace: Workspace, manifest: Manifest, compared: list[list[Difference]] | None) -> Snapshot:
