@@ -4,6 +4,9 @@ import pytest
 
 from cli.conftest import CommandLine
 from intermezzo.cli.exits import Exit
+from intermezzo.cli.storage import conclusion
+from intermezzo.client.storage_models import StorageAuditShape, StorageFinding
+from intermezzo.domain.storage import Verdict, What
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +82,27 @@ def test_after_a_pause_the_disks_agree_with_what_is_listed_and_there_is_nothing_
     assert line["listed_bytes"] == line["disk_bytes"] > 0
     shown = intermezzo.run("snapshots", "audit", "--clean")
     assert (shown.exit_code, "default/audited" in shown.stdout, "They agree." in shown.stdout) == (Exit.OK, True, True)
+
+
+def test_what_does_not_answer_is_not_counted_as_nothing() -> None:
+    place = "s3://bucket/snapshots"
+    silent = StorageFinding(
+        verdict=Verdict.UNKNOWN,
+        what=What.SILENT,
+        place=place,
+        workspace_uid="",
+        namespace="",
+        name="",
+        id="",
+        file="",
+        bytes=0,
+        listed_bytes=0,
+    )
+    found = StorageAuditShape(
+        at=0, agrees=False, listed_bytes=0, disk_bytes=0, orphans=0, orphan_bytes=0, findings=[silent]
+    )
+    assert f"That is not all: {place} did not answer." in conclusion(found)
+    assert "agree" not in conclusion(found)
 
 
 def test_changed_files_can_be_accepted_also_where_there_are_none(intermezzo: CommandLine) -> None:

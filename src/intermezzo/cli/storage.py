@@ -72,12 +72,18 @@ def _show(session: Session, found: StorageAuditShape) -> None:
     _conclude(session, found)
 
 
-def _conclude(session: Session, found: StorageAuditShape) -> None:
+def conclusion(found: StorageAuditShape) -> str:
+    """Whether the disks agree with what is listed, and where that cannot be said, why."""
     listed, there = size(found.listed_bytes), size(found.disk_bytes)
+    silent = sorted(each.place for each in found.findings if each.verdict is Verdict.UNKNOWN)
     verdict = "They agree." if found.agrees else "They do not agree."
-    session.output.say(
-        f"{listed} listed ({found.listed_bytes} bytes), {there} on disk ({found.disk_bytes} bytes). {verdict}"
-    )
+    if silent:
+        verdict = f"That is not all: {', '.join(silent)} did not answer. Try again once it does."
+    return f"{listed} listed ({found.listed_bytes} bytes), {there} on disk ({found.disk_bytes} bytes). {verdict}"
+
+
+def _conclude(session: Session, found: StorageAuditShape) -> None:
+    session.output.say(conclusion(found))
     if found.orphans:
         session.output.say(
             f"{counted(found.orphans, 'orphan')} with {size(found.orphan_bytes)}: add --clean to delete."
