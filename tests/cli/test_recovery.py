@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cli.conftest import CommandLine
+from intermezzo.cli.exits import Exit
 
 Broken = Callable[[str], CommandLine]
 
@@ -28,6 +29,15 @@ def test_fr07_a_failed_resume_leads_to_every_way_back_and_one_is_taken(broken: B
     assert "There is no other snapshot" in older.stderr
     assert line.run("recover", "a", "--with", "retry").exit_code == 0
     assert line.run("run", "a", "-c", "print(x)").stdout == "5\n"
+
+
+def test_a_place_for_an_archive_is_refused_where_there_will_be_none(intermezzo: CommandLine, tmp_path: Path) -> None:
+    intermezzo.run("create", "no-archive")
+    refused = intermezzo.run("recover", "no-archive", "--with", "fresh", "-o", str(tmp_path))
+    assert refused.exit_code == Exit.USAGE
+    assert "--with export" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert intermezzo.json("show", "no-archive")["operation"] is None
 
 
 def test_an_older_snapshot_and_a_fresh_start_are_taken_as_they_are_said(intermezzo: CommandLine) -> None:

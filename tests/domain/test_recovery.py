@@ -142,10 +142,18 @@ MANIFESTS = st.builds(
     bytes=st.integers(0, 9),
     damage=st.sampled_from(["", "torn"]),
 )
-EDITED = Difference(Aspect.HELD_FILES, (), "/home/a, which the session holds open, is missing", "Put it back.")
+EDITED = Difference(
+    Aspect.HELD_FILES, (), "/home/a, which the session holds open, was replaced by another file", "Put it back."
+)
 SAVED = st.builds(
     Saved, MANIFESTS, st.sampled_from([None, True, False]), st.sampled_from([(), (NO_AVX,), (EDITED,)]), st.booleans()
 )
+
+
+def test_where_only_changed_files_are_in_the_way_the_command_that_accepts_them_is_told() -> None:
+    found = ways(workspace(), Saved(NEWEST, True, (EDITED,)), Saved(OLDER, True, (EDITED,)))
+    assert found[Way.RETRY].mend.endswith("`intermezzo resume red/exp --accept-changed-files`.")
+    assert found[Way.OLDER].mend.endswith("`intermezzo resume red/exp --snapshot s1 --accept-changed-files`.")
 
 
 @given(

@@ -45,6 +45,8 @@ TARGET = click.option(
 @pass_session
 def recover(session: Session, workspace: str, way: str | None, target: Path, no_wait: bool) -> Exit:
     """Show the ways back to work: what each brings back, what it loses, what to type. Takes one only with --with."""
+    if target != Path() and way != Way.EXPORT.value:
+        raise InvalidInput("-o names the archive of an export", f"`intermezzo recover {workspace} --with export -o …`")
     ways = session.client.recovery.ways(workspace)
     if way is None:
         session.output.data(ways)

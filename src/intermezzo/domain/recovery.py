@@ -46,10 +46,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Why a way is not open now, and what would open it."""
+    """Why a way is not open now, and what would open it; `acceptable`: its owner's word, too."""
 
     obstacle: str
     mend: str
+    acceptable: bool = False
 
 
 OPEN = Bar("", "")
@@ -233,7 +234,7 @@ def _why_not(saved: Saved) -> Bar:
     changed = [difference for difference in saved.differences if difference.acceptable]
     if changed:
         what = "; ".join(difference.message for difference in changed)
-        return Bar(f"The snapshot {saved.manifest.id} cannot be resumed now: {what}.", mends([changed]))
+        return Bar(f"The snapshot {saved.manifest.id} cannot be resumed now: {what}.", mends([changed]), True)
     return OPEN
 
 
@@ -256,4 +257,5 @@ def _closed(workspace: Workspace, command: Command) -> Bar:
 
 def _barred(found: WayBack, *bars: Bar) -> WayBack:
     bar = next((bar for bar in bars if bar.obstacle), OPEN)
-    return replace(found, obstacle=bar.obstacle, mend=bar.mend)
+    accepting = f"Put them back, or go on all the same: `{found.typed} --accept-changed-files`."
+    return replace(found, obstacle=bar.obstacle, mend=accepting if bar.acceptable else bar.mend)
