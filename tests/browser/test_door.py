@@ -28,9 +28,9 @@ async def test_fr11_what_polls_at_a_paused_workspace_is_refused_and_resumes_noth
 
 
 async def test_a_refused_resume_is_told_in_words(page: Page, site: Site) -> None:
-    await page.goto(DOOR)
     # The page asks how it is by itself, and would go elsewhere as soon as it hears that nothing is left.
     await page.route("**/door/**", lambda route: route.abort())
+    await page.goto(DOOR)
     await site.delete(KEY)
     await page.get_by_role("button", name="Resume").click()
     await expect(page.locator("#message")).to_contain_text("there is no workspace default/nightly-report")

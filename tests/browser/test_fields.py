@@ -78,6 +78,26 @@ async def test_what_is_written_for_one_team_does_not_become_anothers_that_takes_
     await expect(page.get_by_role("form", name="Namespaces of audio").get_by_role("textbox")).to_have_value("")
 
 
+async def test_a_button_stays_under_the_finger_until_it_is_pressed_and_then_the_page_catches_up(
+    page: Page, site: Site
+) -> None:
+    await site.pause(EXP)
+    await page.goto("/w/default/exp-17")
+    pin = page.get_by_role("button", name="Pin").first
+    await pin.scroll_into_view_if_needed()
+    box = await pin.bounding_box()
+    assert box is not None
+    before = await page.wait_for_selector("#past")
+    assert before is not None
+    await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await page.mouse.down()
+    async with page.expect_response(lambda answer: answer.url.endswith("/exp-17/past")):
+        await page.evaluate("htmx.trigger(document.body, 'refresh')")
+    assert await before.is_visible()
+    await page.mouse.up()
+    await expect(page.get_by_role("button", name="Unpin").first).to_be_visible()
+
+
 async def test_an_input_method_is_let_finish_its_word(page: Page, site: Site) -> None:
     await page.goto("/admin/announcements")
     text = page.get_by_role("textbox").first

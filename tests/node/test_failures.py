@@ -97,6 +97,24 @@ def test_fr40_a_deleted_open_file_is_named_and_nothing_is_stopped(
     assert notebook.run("t.seek(0); print(len(t.read()))") == str(1 << 20)
 
 
+def test_a_session_frozen_while_it_opens_a_connection_is_saved_a_moment_later(
+    node: Node, uid: str, volume: str, notebook: Notebook
+) -> None:
+    """The engine cannot save that; by then it has written a part, which is in the way of the next try."""
+    pid = notebook.run("import os; print(os.getpid())")
+    script = node.folder / "before-checkpoint"
+    script.write_text(
+        f'rm "{script}"; for word in "$@"; do case "$word" in -image-path=*)\n'
+        'echo half > "${word#*=}/checkpoint.img";; esac; done\n'
+        'echo "encode error: endpoint in unknown state CONNECTING" >&2; exit 128\n'
+    )
+    paused = node.carry_out(PauseOrder(uid, 2, "pause", "one"))
+    assert not script.exists()
+    assert paused.sandbox is None
+    node.carry_out(ResumeOrder(uid, 3, "resume", "one", specification(volume)))
+    assert notebook.run("print(os.getpid())") == pid
+
+
 def test_fr40_an_outside_connection_ends_and_a_new_one_can_be_made(
     node: Node, uid: str, volume: str, notebook: Notebook
 ) -> None:

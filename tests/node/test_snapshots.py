@@ -51,6 +51,15 @@ def test_what_was_left_unfinished_is_discarded_and_nothing_else(snapshots: Snaps
     assert snapshots.complete("ws") == (whole,)
 
 
+def test_half_of_a_manifest_that_an_agent_left_as_it_died_goes_and_the_snapshot_stays(snapshots: Snapshots) -> None:
+    whole = made(snapshots, "one")
+    half = snapshots.path("ws", "one") / ".manifest.json.new"
+    half.write_text("{")
+    snapshots.discard_partials("ws")
+    assert not half.exists()
+    assert snapshots.usable("ws", "one") == whole
+
+
 def test_settling_removes_partials_only_and_a_sweep_only_what_was_withdrawn(snapshots: Snapshots) -> None:
     made(snapshots, "one", 1)
     made(snapshots, "two", 2)

@@ -13,13 +13,14 @@ from intermezzo import steps
 from intermezzo.domain.orders import HomeSummary
 
 CHUNK = 1 << 22
+HALF = ".new"
 # What Intermezzo itself renews before each pause is no change of the owner's files.
 OWN_RECORD = Path(".intermezzo") / "record"
 
 
 def write(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Replace a file durably; after a crash there is the old or the new content. Raises OSError."""
-    aside = path.with_name(f".{path.name}.new")
+    aside = path.with_name(f".{path.name}{HALF}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
         os.fchmod(descriptor, mode)
@@ -33,6 +34,12 @@ def write(path: Path, content: bytes, mode: int = 0o600) -> None:
         aside.unlink(missing_ok=True)
         raise
     sync(path.parent)
+
+
+def discard_halves(folder: Path) -> None:
+    """Remove what a process that died left of files directly in a directory. Raises OSError."""
+    for path in folder.glob(f".*{HALF}"):
+        path.unlink(missing_ok=True)
 
 
 def cap(path: Path, limit: int) -> None:
@@ -61,6 +68,12 @@ def remove_tree(path: Path) -> None:
     """Delete a directory with all it holds; nothing happens if it is not there. Raises OSError if some stays."""
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(path)
+
+
+def empty(folder: Path) -> None:
+    """Delete the files directly in a directory. Raises OSError."""
+    for path in folder.iterdir():
+        path.unlink()
 
 
 def size(folder: Path) -> int:

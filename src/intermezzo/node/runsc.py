@@ -5,6 +5,7 @@ the session with it. Everything detached gets a file for its output, never a pip
 """
 
 import asyncio
+import logging
 import shutil
 import signal
 from collections.abc import Callable, Sequence
@@ -24,10 +25,14 @@ from intermezzo.node.features import Features
 from intermezzo.node.network import Network
 from intermezzo.node.processes import Finished, Identity, run
 from intermezzo.node.records import SandboxRecord, Specification
+from intermezzo.node.tasks import in_thread
 from intermezzo.node.volumes import Volumes
 
+logger = logging.getLogger(__name__)
 JOIN = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
 AS_GOOD_AS_NOTHING = 1 << 20  # bytes
+HALF_MADE = "endpoint in unknown state"
+A_MOMENT_S = 0.2
 HIDE_CHECKED_FILES = 'mount -t tmpfs none /proc/sys/net/core && exec "$0" "$@"'
 DETACHED = ("boot", "gofer")
 MISTAKEN = "cannot run with network enabled in root network namespace"
@@ -124,7 +129,21 @@ class Runsc(SnapshotEngine):
         self._limit(record)
 
     async def save(self, record: SandboxRecord, folder: Path) -> None:
-        """`runsc checkpoint -leave-running` of a frozen sandbox."""
+        """`runsc checkpoint -leave-running` of a frozen sandbox. One that was frozen just while a program opened a
+        connection cannot be saved: it goes on for a moment, so that the connection is made, and is saved then."""
+        try:
+            await self._write(record, folder)
+        except EngineFailure as error:
+            if HALF_MADE not in error.detail:
+                raise
+            logger.info("%s was just opening a connection; it goes on for a moment", record.id)
+            await self.thaw(record)
+            await asyncio.sleep(A_MOMENT_S)
+            await self.freeze(record)
+            await in_thread(files.empty, folder)
+            await self._write(record, folder)
+
+    async def _write(self, record: SandboxRecord, folder: Path) -> None:
         offered = self._features.checkpoint
         choices = {"compression": ["-compression=none"], "direct": ["-direct"]}
         flags = [flag for name, words in choices.items() if name in offered for flag in words]

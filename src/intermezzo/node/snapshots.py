@@ -80,8 +80,11 @@ class Snapshots:
         return whole
 
     def discard_partials(self, uid: str) -> None:
-        """Remove what a pause left unfinished. Raises OSError if some stays."""
+        """Remove what a pause, or a change of a manifest, left unfinished. Raises OSError if some stays."""
         self._remove_all_named(uid, PARTIAL)
+        with self._changing:
+            for snapshot_id in _ours(self._folder / uid):
+                files.discard_halves(self.path(uid, snapshot_id))
 
     def find(self, uid: str, snapshot_id: str) -> Manifest | None:
         """The manifest of a complete snapshot; of one that cannot be believed, its `damage` says so. Raises OSError."""

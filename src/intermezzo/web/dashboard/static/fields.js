@@ -1,14 +1,17 @@
 // What a person has put into a field, what was said of it, and where the keyboard is, stay while their place on the page
-// is filled anew.
+// is filled anew; and nothing is replaced under a finger, since half a press is none.
 
 const FIELDS = ["input:not([type=hidden], [type=file], [type=checkbox])", "select", "textarea"].map((each) => `${each}[id]`).join();
+const LONGEST_PRESS_MS = 2000;
 const taken = new Map();
 let kept = [];
 let refused = [];
 let invalid = [];
 let place = null;
 let composing = false;
-let postponed = false;
+let pressing = false;
+let released = 0;
+const postponed = new Set();
 
 function isChanged(field) {
   if (field instanceof HTMLSelectElement) {
@@ -37,16 +40,41 @@ function isRefresh({ verb, triggeringEvent }) {
   return verb === "get" && (triggeringEvent?.type ?? "refresh") === "refresh";
 }
 
+// Once the hand is still, whatever was not shown is asked for again: it may have changed since.
+function catchUp() {
+  if (!composing && !pressing) {
+    const again = [...postponed];
+    postponed.clear();
+    const places = again.map((id) => document.getElementById(id)).filter(Boolean);
+    places.forEach((place) => htmx.trigger(place, place.dataset.again ?? "refresh"));
+  }
+}
+
 function keep({ detail }) {
-  if (!isRefresh(detail.requestConfig)) {
-    return;
-  }
-  // An input method that is taken its field away loses what it was about to write.
-  if (composing && detail.target.contains(document.activeElement)) {
+  // An input method that is taken its field away loses what it was about to write, and a press its button.
+  const busy = pressing || (composing && detail.target.contains(document.activeElement));
+  const id = detail.elt === document.body ? "list" : detail.elt.id; // the page itself asks for rows of the list
+  if (busy && id && detail.requestConfig.verb === "get") {
     detail.shouldSwap = false;
-    postponed = true;
-    return;
+    postponed.add(id);
+  } else if (isRefresh(detail.requestConfig)) {
+    remember(detail);
   }
+}
+
+// What is held for longer is no press; and an end outside of the window is not always told.
+function press() {
+  pressing = true;
+  clearTimeout(released);
+  released = setTimeout(release, LONGEST_PRESS_MS);
+}
+
+function release() {
+  pressing = false;
+  setTimeout(catchUp); // the click itself comes first
+}
+
+function remember(detail) {
   const within = (selector) => [...detail.target.querySelectorAll(selector)];
   kept = within(FIELDS).filter((field) => isChanged(field) && taken.get(field.id) !== field.value).map(({ id, value, checked }) => ({ id, value, checked }));
   refused = within("[data-errors-of]").map(({ id, textContent }) => ({ id, textContent }));
@@ -85,11 +113,10 @@ document.addEventListener("input", ({ target }) => taken.delete(target.id));
 document.addEventListener("compositionstart", () => (composing = true));
 document.addEventListener("compositionend", () => {
   composing = false;
-  if (postponed) {
-    postponed = false;
-    htmx.trigger(document.body, "refresh");
-  }
+  catchUp();
 });
+document.addEventListener("pointerdown", press, true);
+["pointerup", "pointercancel"].forEach((end) => document.addEventListener(end, release, true));
 document.addEventListener("htmx:beforeSwap", keep);
 document.addEventListener("htmx:afterSwap", restore);
 document.addEventListener("htmx:afterSettle", goBack);
