@@ -292,7 +292,8 @@ class ClusterContract:
             await ground.cluster.discard(volume_id)
         kept = await ground.cluster.home(volume_id)
         await carry_out(ground, resume(ground, uid, 3, f"{uid}-snapshot-2"))
-        assert await ground.cluster.home(volume_id) == kept
+        # What came back goes on, and may write: JupyterLab's helpers leave logs in the home.
+        assert (await ground.cluster.home(volume_id)).files >= kept.files
         await carry_out(ground, RemoveOrder(uid, 4, "operation-4"))
         for _ in range(2):
             await ground.cluster.discard(volume_id)

@@ -1,5 +1,6 @@
 """Kinds with more than one port: each is reached by its own path, as the kind says it wants to be."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -35,6 +36,19 @@ async def test_fr25_an_app_behind_a_port_of_its_own_sees_its_paths_and_no_secret
         assert "authorization" not in seen["headers"]
         assert "intermezzo" not in str(seen).lower()
         assert site.plane.access_token(exp) not in str(seen)
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_what_a_server_that_is_just_being_started_has_not_heard_is_asked_again() -> None:
+    port = free_port()
+    async with served(None, _with_app(port)) as site:
+        exp = await site.start("exp", kind="with-app")
+        mine = await site.entered(exp)
+        asked = asyncio.create_task(mine.post(path_of(exp, "a", port="app"), content=b"once", follow_redirects=True))
+        await asyncio.sleep(0.3)  # nothing tells that the gateway has tried in vain
+        async with listening(port, "app") as app:
+            assert (await asked).status_code == 200
+    assert [(seen["method"], seen["body_bytes"]) for seen in app.requests] == [("POST", 4)]
 
 
 @pytest.mark.asyncio(loop_scope="function")

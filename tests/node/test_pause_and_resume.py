@@ -93,6 +93,14 @@ def test_a_snapshot_of_another_size_than_told_is_not_restored(
     assert [s.id for s in node.observe(uid).snapshots] == ["one"]
 
 
+def test_a_start_asks_no_package_manager_and_leaves_no_log_of_one_in_home(
+    node: Node, uid: str, volume: str, notebook: Notebook
+) -> None:
+    assert notebook.run("import os; print(sorted(n for n in os.listdir() if n.startswith('.npm')))") == "[]"
+    roots = "from jupyter_lsp import LanguageServerManager as M; print(M.node_roots.name)"
+    assert notebook.run(roots) == "node_roots", "the setting that keeps it from asking is still called so"
+
+
 def test_packages_that_the_user_installs_outlive_a_fresh_start(
     node: Node, uid: str, volume: str, notebook: Notebook
 ) -> None:

@@ -21,6 +21,13 @@ WORKSPACE_SCRIPT = "workspace"
 IDLE = "3600s"
 BUFFER_BYTES = 1024 * 1024
 TYPE = "type.googleapis.com/"
+UNHEARD = {
+    "retry_on": "connect-failure",
+    "num_retries": 4,
+    "retry_back_off": {"base_interval": "0.2s", "max_interval": "2s"},
+}
+"""A server that is just being started, or too busy to accept a connection, has heard nothing of a request: it is asked
+again. One lost answer of the hundred that open a notebook leaves its page half empty."""
 FOR_US_ONLY = ("x-intermezzo-peer", "authorization")
 
 
@@ -85,6 +92,7 @@ def _to_control_plane(match: JSON) -> JSON:
         "match": match,
         "route": {
             "cluster": CONTROL_CLUSTER,
+            "retry_policy": UNHEARD,
             "timeout": "0s",
             "idle_timeout": IDLE,
             "host_rewrite_header": "x-forwarded-host",
@@ -96,6 +104,7 @@ def _workspace(upstream: Upstream) -> JSON:
     prefix = upstream.prefix
     action: JSON = {
         "cluster": _cluster_name(upstream),
+        "retry_policy": UNHEARD,
         "timeout": "0s",
         "idle_timeout": IDLE,
         "host_rewrite_header": "x-forwarded-host",

@@ -37,6 +37,9 @@ c.ServerApp.terminals_enabled = True
 # In a sandbox nobody is root; without one it is the administrator who chose the user.
 c.ServerApp.allow_root = True
 c.ServerApp.answer_yes = True
+# Where language servers that are written for Node are looked for. Left to itself, it would ask npm at every start, and
+# that leaves a log in home, sometimes as late as after a resume.
+c.LanguageServerManager.node_roots = [session.home, str(Path(sys.prefix) / "lib"), sys.prefix]
 c.LabApp.extra_labextensions_path = [str(Path(__file__).resolve().parent / "labextensions")]
 c.LabApp.news_url = None
 c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"
