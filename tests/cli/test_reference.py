@@ -51,6 +51,14 @@ def test_every_command_has_json_and_examples_that_parse(name: str) -> None:
     assert (help_text.exit_code, "Examples" in help_text.output) == (0, True)
 
 
+@pytest.mark.parametrize("group", ["", "snapshots"])
+def test_the_list_of_commands_says_whole_sentences(group: str) -> None:
+    shown = CliRunner().invoke(main, [*group.split(), "--help"], terminal_width=80).output.partition("Commands:")[2]
+    assert shown
+    assert "..." not in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
 def test_every_exit_code_is_documented() -> None:
     text = (DOCS / "exit-codes.md").read_text()
     for code in Exit:

@@ -21,6 +21,8 @@ from intermezzo.config.loading import Loaded, load
 from intermezzo.domain.errors import IntermezzoError, InvalidInput, Unreachable
 from intermezzo.supervisor import running
 
+WHOLE = 1000  # characters
+
 
 @dataclass
 class Session:
@@ -91,6 +93,13 @@ class Group(click.Group):
 
     command_class = Command
     group_class = type
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with its whole first sentence; click would cut it where the line ends."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        rows = [(name, each.get_short_help_str(WHOLE)) for name, each in commands.items() if each and not each.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 class Root(Group):
