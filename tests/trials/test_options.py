@@ -16,6 +16,7 @@ WRONG = {
     "nothing new": (("release-check",), "the old and the new conditions are the same"),
     "no file": (("release-check", "--to", "nowhere.yaml"), "nowhere.yaml cannot be read"),
     "no program": (("release-check", "--to-engine", "nowhere"), "nowhere is no program"),
+    "no engine": (("release-check", "--to-engine", "/bin/sh"), "/bin/sh is no runsc"),
     "no moment": (("release-check", "--to-engine", "/bin/sh", "--at", "soon"), "'soon' is not a moment"),
 }
 

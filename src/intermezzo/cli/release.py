@@ -68,8 +68,9 @@ def release_check(
     from intermezzo.trials.release.trial import Options, run
     from intermezzo.trials.voice import Voice
 
+    begins = milliseconds(at) if at else 0
     change = Change(of_file(old, old_engine, "old"), of_file(new, new_engine, "new"), kind, pod)
-    options = Options(change, output, milliseconds(at) if at else 0, announce, keep)
+    options = Options(change, output, begins, announce, keep)
     report = run(session.loaded.settings, options, Voice(session.output.remarks), _here(session))
     session.output.data(report)
     if not session.output.as_json:

@@ -1,5 +1,6 @@
 """The old and the new conditions of a release check: documents in files, and an engine."""
 
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from intermezzo.domain.document import Accepted, Sort
 from intermezzo.domain.errors import InvalidInput
 from intermezzo.domain.kind import Kind
 from intermezzo.manifests import Condition, read_all, sort_of
+
+ANSWERS_WITHIN_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +83,15 @@ def _require_program(engine: Path | None, which: str) -> None:
     if engine is not None and not (engine.is_file() and engine.stat().st_mode & 0o111):
         problem = "is no program"
         raise InvalidInput(f"{engine} {problem}", "Name the `runsc` itself.", {f"{which}.engine": problem})
+    if engine is not None and not _tells_its_version(engine):
+        problem = "is no runsc: it does not tell its version"
+        raise InvalidInput(f"{engine} {problem}", "Name the `runsc` itself.", {f"{which}.engine": problem})
+
+
+def _tells_its_version(engine: Path) -> bool:
+    asked = [str(engine.resolve()), "--version"]
+    try:
+        told = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWERS_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return told.stdout.startswith(b"runsc version ")
