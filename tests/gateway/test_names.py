@@ -38,6 +38,17 @@ async def test_fr13_both_spellings_reach_the_same_workspace_and_nothing_is_encod
     await site.delete(exp)
 
 
+async def test_names_as_long_and_as_odd_as_they_may_be_hinder_nobody(site: Served) -> None:
+    longest = await site.start("@" + "\U0001f9ea" * 62, "é+" * 31)
+    after = await site.start("after")
+    for each in (longest, after):
+        mine = await site.entered(each)
+        answer = await mine.get(path_of(each, "api/status"), follow_redirects=True)
+        assert answer.status_code == 200
+        assert unquote(answer.json()["path"]) == path_of(each, "api/status")
+        await site.delete(each)
+
+
 async def test_without_a_grant_another_spelling_leads_to_the_one_that_the_server_knows(site: Served) -> None:
     exp = await site.start("x+y", NAMESPACE)
     canonical = PREFIX.format(name="x%2By") + FILE

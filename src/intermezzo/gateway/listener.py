@@ -19,6 +19,7 @@ HEADERS_KIB = 64
 CONNECTIONS = 50_000
 SCRIPT = Path(__file__).with_name("workspace.lua")
 FORWARDING = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "x-real-ip")
+LONG_PATTERNS = {f"re2.max_program_size.{level}_level": 20_000 for level in ("error", "warn")}
 ASKED_BY_A_PERSON = ("POST", "PUT", "PATCH", "DELETE")
 
 
@@ -36,6 +37,8 @@ def bootstrap(listen: Listen, folder: Path, grant_key: str) -> JSON:
         "admin": {"address": {"pipe": {"path": str(folder / "admin.sock"), "mode": 0o600}}},
         "dynamic_resources": {"cds_config": watched(folder / "clusters.json")},
         "static_resources": {"listeners": [_listener(listen, folder, grant_key)]},
+        # Without this Envoy refuses the pattern of a long name in other letters than ASCII, and with it every route.
+        "layered_runtime": {"layers": [{"name": "ours", "static_layer": LONG_PATTERNS}]},
         "overload_manager": {
             "refresh_interval": "0.25s",
             "resource_monitors": [
