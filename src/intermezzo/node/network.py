@@ -3,6 +3,9 @@
 A sandbox reaches the world outside through address translation, but no other sandbox, no service of this host
 and no link-local address. Everything made here carries the installation's mark and is removed with the last
 sandbox. Addresses are put back before each restore, because the engine takes them away from the namespace.
+
+The host's end of a pair has routes and no address: an address that comes or goes is a change of network to every
+program that looks for one, and a browser on this machine would give up what it is loading (ERR_NETWORK_CHANGED).
 """
 
 import asyncio
@@ -55,19 +58,19 @@ class Network:
         """Make namespace, interfaces and addresses afresh; no packet passes until `join`. Raises EngineFailure."""
         async with self._lock:
             await self._delete(uid)
-            name, outside = self.namespace(uid).name, self._block(self._numbers[uid])[1]
+            name = self.namespace(uid).name
             link, hardware = self._link(uid), self._hardware(uid)
             size, _ = await asyncio.gather(_default_mtu(), self._firewall.ensure())
             await _ip(
                 f"netns add {name}",
                 f"link add {link} mtu {size} type veth peer name eth0 address {hardware} mtu {size} netns {name}",
-                f"addr add {outside}/{SMALLEST} dev {link}",
             )
+            _without_address(link)
             await _ip(
                 "link set lo up",
                 "link set eth0 up",
                 f"addr add {self.address(uid)}/{SMALLEST} dev eth0",
-                f"route add default via {outside}",
+                f"route add default via {self._outside(uid)}",
                 namespace=name,
             )
 
@@ -135,7 +138,14 @@ class Network:
         link = self._link(uid)
         # A known neighbour: a first packet that found the sandbox still silent would wait a second.
         neighbour = f"neigh replace {self.address(uid)} lladdr {self._hardware(uid)} nud permanent dev {link}"
-        return f"link set {link} up", neighbour
+        outside = self._outside(uid)
+        here = f"route replace local {outside} dev {link} table local proto static scope host src {outside}"
+        there = f"route replace {self._block(self._numbers[uid])} dev {link} proto static scope link src {outside}"
+        return f"link set {link} up", here, there, neighbour
+
+    def _outside(self, uid: str) -> str:
+        """The host's address for a sandbox."""
+        return str(self._block(self._numbers[uid])[1])
 
     def _link(self, uid: str) -> str:
         return f"{self.prefix}{self._numbers[uid]}"
@@ -143,6 +153,13 @@ class Network:
     def _hardware(self, uid: str) -> str:
         mark = bytes.fromhex(self._instance)[:3] + self._numbers[uid].to_bytes(2, "big")
         return ":".join(f"{byte:02x}" for byte in (0x02, *mark))
+
+
+def _without_address(link: str) -> None:
+    """The kernel would give it one of IPv6 by itself."""
+    setting = Path("/proc/sys/net/ipv6/conf") / link / "disable_ipv6"
+    if setting.exists():
+        setting.write_text("1")
 
 
 async def _ip(*commands: str, namespace: str = "") -> None:
