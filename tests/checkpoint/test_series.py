@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from intermezzo import checkpoint
-from intermezzo.checkpoint import CheckpointError, CheckpointWarning, NeedsPickles, Pickled, Series
+from intermezzo.checkpoint import CheckpointError, CheckpointWarning, NeedsPickles, NotStorable, Pickled, Series
 
 STATE = {"epoch": 1, "weights": [0.5, 0.25], "note": b"x" * 100}
 
@@ -115,7 +115,7 @@ def test_two_files_of_one_name_are_refused(series: Series, tmp_path: Path) -> No
         (tmp_path / folder / "x").write_text("")
     with pytest.raises(CheckpointError, match="two files would be called x"):
         series.save(files=[tmp_path / "a/x", tmp_path / "b/x"])
-    assert list(series.folder.iterdir()) == []
+    assert not series.folder.exists()
 
 
 def test_what_another_library_writes_is_a_checkpoint_only_when_all_of_it_is_there(series: Series) -> None:
@@ -182,3 +182,13 @@ def test_elsewhere_no_index_is_written(series: Series, tmp_path: Path, monkeypat
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     series.save(1)
     assert not (tmp_path / "home").exists()
+
+
+def test_a_save_that_fails_leaves_no_folder_that_was_not_there(tmp_path: Path) -> None:
+    with pytest.raises(NotStorable):
+        Series("new", tmp_path / "checkpoints").save(object())
+    assert list(tmp_path.iterdir()) == []
+    Series("kept", tmp_path / "checkpoints").save({"step": 1})
+    with pytest.raises(NotStorable):
+        Series("new", tmp_path / "checkpoints").save(object())
+    assert [each.name for each in (tmp_path / "checkpoints").iterdir()] == ["kept"]

@@ -55,6 +55,21 @@ def sync_tree(folder: Path) -> None:
 
 
 @contextlib.contextmanager
+def folder(path: Path) -> Iterator[None]:
+    """A directory, tidied. If what is done in it fails, those that had to be made for it go again while they are empty."""
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    tidy(path)
+    try:
+        yield
+    except BaseException:
+        for each in missing:
+            with contextlib.suppress(OSError):
+                each.rmdir()
+        raise
+
+
+@contextlib.contextmanager
 def aside(parent: Path) -> Iterator[Path]:
     """A new directory in `parent` that no reader takes for anything. It is deleted at the end unless it was renamed,
     and where this process is killed, by the next `tidy`."""

@@ -95,9 +95,7 @@ class Series:
     @contextlib.contextmanager
     def _new(self, label: str, step: int | None) -> Iterator["_Draft"]:
         """A directory aside to be filled; afterwards it is a checkpoint."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        durable.tidy(self.folder)
-        with durable.aside(self.folder) as folder:
+        with durable.folder(self.folder), durable.aside(self.folder) as folder:
             draft = _Draft(folder)
             yield draft
             label = " ".join(str(label).split())[:LONGEST_LABEL]
