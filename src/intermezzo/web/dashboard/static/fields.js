@@ -2,7 +2,7 @@
 // is filled anew; and nothing is replaced under a finger, since half a press is none.
 
 const FIELDS = ["input:not([type=hidden], [type=file], [type=checkbox])", "select", "textarea"].map((each) => `${each}[id]`).join();
-const LONGEST_PRESS_MS = 2000;
+const LONGEST_PRESS_MS = 10000;
 const taken = new Map();
 let kept = [];
 let refused = [];
