@@ -39,7 +39,7 @@ class Lab:
             base_url=f"http://{end.host}:{end.port}{end.base_path}",
             headers={"Authorization": f"token {TOKEN}"},
             trust_env=False,
-            timeout=10,
+            timeout=60,
         )
 
     def notebook(self, path: str) -> dict[str, object]:
