@@ -83,14 +83,10 @@ async def test_a_button_stays_under_the_finger_until_it_is_pressed_and_then_the_
 ) -> None:
     await site.pause(EXP)
     await page.goto("/w/default/exp-17")
-    pin = page.get_by_role("button", name="Pin").first
-    await pin.scroll_into_view_if_needed()
-    box = await pin.bounding_box()
-    assert box is not None
+    await page.get_by_role("button", name="Pin").first.hover()
+    await page.mouse.down()
     before = await page.wait_for_selector("#past")
     assert before is not None
-    await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    await page.mouse.down()
     async with page.expect_response(lambda answer: answer.url.endswith("/exp-17/past")):
         await page.evaluate("htmx.trigger(document.body, 'refresh')")
     assert await before.is_visible()

@@ -75,7 +75,9 @@ async def test_fr29_a_kernel_that_is_shut_down_is_noticed_too(
     with lab.client() as client:
         client.delete(f"api/kernels/{kernel.id}").raise_for_status()
     last = (await running)[-1]
-    assert (last.index, last.state, last.problem) == (1, "failed", "kernel died")
+    assert (last.index, last.state) == (1, "failed")
+    # The server interrupts what runs before it ends a kernel, which may still say so.
+    assert last.problem in {"kernel died", "KeyboardInterrupt: "}
 
 
 async def test_fr29_a_restart_by_the_user_is_noticed_too(session: JupyterSession, lab: Lab, tmp_path: Path) -> None:

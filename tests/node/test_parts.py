@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import subprocess
 from dataclasses import replace
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -307,3 +309,17 @@ def test_fr47_a_volume_that_is_away_is_named_and_never_made_in_its_place(tmp_pat
     home.write_text("no directory")
     with pytest.raises(VolumeUnavailable):
         volumes.require(["home"])
+
+
+def test_what_this_process_has_begun_is_told_from_what_an_earlier_one_left() -> None:
+    """So that a command which somebody runs in a session is not ended as if it were left over."""
+    with subprocess.Popen(["sh", "-c", "sleep 60 & echo $!; exec sleep 60"], stdout=subprocess.PIPE, text=True) as ours:
+        assert ours.stdout is not None
+        child = processes.identify(int(ours.stdout.readline()))
+        assert child is not None
+        assert {processes.identify(ours.pid), child} <= processes.begun_here()
+        ours.kill()
+        ours.wait()
+        assert child.alive
+        assert child not in processes.begun_here()
+        child.send(signal.SIGKILL)

@@ -127,6 +127,12 @@ async def run(arguments: Sequence[str], *, given: str = "", output: Path | None 
     return Finished(process.returncode or 0, text.decode(errors="replace"))
 
 
+def begun_here() -> set[Identity]:
+    """Every process that descends from this one."""
+    this = identify(os.getpid())
+    return set(descendants(this)) if this else set()
+
+
 async def _completed(process: asyncio.subprocess.Process) -> int:
     try:
         return await process.wait()

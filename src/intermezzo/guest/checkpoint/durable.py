@@ -56,7 +56,7 @@ def sync_tree(folder: Path) -> None:
 
 @contextlib.contextmanager
 def folder(path: Path) -> Iterator[None]:
-    """A directory, tidied. If what is done in it fails, those that had to be made for it go again while they are empty."""
+    """A directory, tidied. If what is done in it fails, what had to be made for it goes again while it is empty."""
     missing = [each for each in (path, *path.parents) if not each.exists()]
     path.mkdir(parents=True, exist_ok=True)
     tidy(path)
