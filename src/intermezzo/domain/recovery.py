@@ -234,7 +234,9 @@ def _why_not(saved: Saved) -> Bar:
     changed = [difference for difference in saved.differences if difference.acceptable]
     if changed:
         what = "; ".join(difference.message for difference in changed)
-        return Bar(f"The snapshot {saved.manifest.id} cannot be resumed now: {what}.", mends([changed]), True)
+        return Bar(
+            f"The snapshot {saved.manifest.id} cannot be resumed now: {what}.", mends([changed]), acceptable=True
+        )
     return OPEN
 
 

@@ -27,7 +27,7 @@ UNHEARD = {
     "retry_back_off": {"base_interval": "0.2s", "max_interval": "2s"},
 }
 """A server that is just being started, or too busy to accept a connection, has heard nothing of a request: it is asked
-again. One lost answer of the hundred that open a notebook leaves its page half empty."""
+again. One lost answer of the many that open a notebook leaves its page half empty."""
 FOR_US_ONLY = ("x-intermezzo-peer", "authorization")
 
 

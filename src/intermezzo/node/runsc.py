@@ -162,10 +162,14 @@ class Runsc(SnapshotEngine):
     async def settle(self, uid: str) -> None:
         """A save of an earlier agent is waited for; any other command of its is ended. What this one has begun, such as
         a command that somebody runs in the session, is nothing that was left."""
-        found = list(processes.with_argument(self._root_flag(uid)))
-        ours = processes.begun_here() if found else set()
-        for identity, arguments in found:
-            if identity in ours or arguments[0].startswith("runsc-") or any(word in arguments for word in DETACHED):
+        commands = [
+            (identity, arguments)
+            for identity, arguments in processes.with_argument(self._root_flag(uid))
+            if not arguments[0].startswith("runsc-") and not any(word in arguments for word in DETACHED)
+        ]
+        ours = processes.begun_here() if commands else set()
+        for identity, arguments in commands:
+            if identity in ours:
                 continue
             if "checkpoint" not in arguments:
                 identity.send(signal.SIGKILL)
