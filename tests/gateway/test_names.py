@@ -26,6 +26,11 @@ async def test_fr13_both_spellings_reach_the_same_workspace_and_nothing_is_encod
         grant = next(cookie.value for cookie in browser.cookies.jar if cookie.name == "intermezzo_grant")
     headers = {"Cookie": f"intermezzo_grant={grant}"}
     async with site.browser(headers=headers) as browser:
+
+        async def routed() -> bool:
+            return (await browser.get(canonical + FILE)).status_code == 200
+
+        await site.until(routed, "the gateway knows the way")
         for prefix in (canonical, other):
             answer = await browser.get(prefix + FILE)
             assert (answer.status_code, answer.json()["path"]) == (200, canonical + FILE)

@@ -58,7 +58,7 @@ class Shortened:
         rest = self.settled(order)
         seen = self.node.observe(self.uid)
         if came:
-            left = list(self._left_over())
+            left = self._left_over()
             name = order.change.value if isinstance(order, SnapshotOrder) else order.kind
             took = round(time.monotonic() - begun, 2)
             run = Run("engine", process, name, f"{step[0]} {step[1]}", outcome(seen), rest, lost(seen), left, took)
@@ -117,11 +117,17 @@ class Shortened:
         report = seen.report
         return report is not None and report.token >= order.token and report.state is not OrderState.WORKING
 
-    def _left_over(self) -> Iterator[str]:
+    def _left_over(self) -> list[str]:
         """What is there of a sandbox although there is none, or twice; bytes that no listed snapshot has; halves of
-        files. What is taken away in the background is waited for."""
-        _within(lambda: not list(self._superfluous()))
-        yield from self._superfluous()
+        files. What is taken away, or written, in the background is waited for."""
+        found: list[str] = []
+
+        def look() -> bool:
+            found[:] = self._superfluous()
+            return not found
+
+        _within(look)
+        return found
 
     def _superfluous(self) -> Iterator[str]:
         seen = self.node.observe(self.uid)
