@@ -59,6 +59,15 @@ def test_an_older_snapshot_and_a_fresh_start_are_taken_as_they_are_said(intermez
     assert intermezzo.json("show", "ways")["continuity"]["verdict"] == "fresh"
 
 
+def test_recovering_never_ends_a_session_that_runs(intermezzo: CommandLine) -> None:
+    intermezzo.run("create", "well")
+    intermezzo.run("run", "well", "-c", "x = 7")
+    refused = intermezzo.run("recover", "well", "--with", "fresh")
+    assert refused.exit_code == Exit.CONFLICT
+    assert "intermezzo restart default/well --fresh" in refused.stderr
+    assert intermezzo.run("run", "well", "-c", "print(x)").stdout == "7\n"
+
+
 def test_an_export_is_one_file_that_nobody_else_can_read_and_that_replaces_none(
     intermezzo: CommandLine, tmp_path: Path
 ) -> None:

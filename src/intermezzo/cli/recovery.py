@@ -13,9 +13,11 @@ from intermezzo.cli.verdicts import report_pause, report_resume, report_start
 from intermezzo.cli.words import counted, moment, size
 from intermezzo.cli.workspaces import NAME, NO_WAIT
 from intermezzo.client.recovery_models import WayShape
+from intermezzo.client.workspace_models import WorkspaceDetail
 from intermezzo.domain.errors import Conflict, InvalidInput
 from intermezzo.domain.lifecycle import Command as Asked
 from intermezzo.domain.recovery import Way
+from intermezzo.domain.workspace import Phase
 
 TARGET = click.option(
     "-o",
@@ -54,10 +56,13 @@ def recover(session: Session, workspace: str, way: str | None, target: Path, no_
             _say(session, found)
         return Exit.OK
     chosen = _open(ways, Way(way))
+    before = session.client.workspace(workspace)
+    if before.phase is Phase.RUNNING and chosen.command is Asked.RESTART and not chosen.offered:
+        raise Conflict("nothing is to be recovered: a session runs, and this would end it", f"`{chosen.typed}`")
     session.output.say(f"Loses: {chosen.loses}")
     if chosen.way is Way.EXPORT:
         return _exported(session, workspace, target)
-    return _taken(session, workspace, chosen, no_wait)
+    return _taken(session, before, chosen, no_wait)
 
 
 @click.command(cls=Command, examples=["export exp-17", "export exp-17 -o exp-17.tar.gz", "export exp-17 --json"])
@@ -89,9 +94,8 @@ def _say(session: Session, found: WayShape) -> None:
         session.output.say(f"    not now:     {f'{found.obstacle} {found.mend}'.strip()}")
 
 
-def _taken(session: Session, workspace: str, chosen: WayShape, no_wait: bool) -> Exit:
-    client = session.client
-    before = client.workspace(workspace)
+def _taken(session: Session, before: WorkspaceDetail, chosen: WayShape, no_wait: bool) -> Exit:
+    client, workspace = session.client, f"{before.namespace}/{before.name}"
     match chosen.command:
         case Asked.RESUME:
             operation = client.resume(workspace, chosen.snapshot.id if chosen.snapshot else "")
