@@ -1,5 +1,6 @@
 """What a person is about to write is theirs: a page that is filled anew under their hands takes nothing of it."""
 
+import pytest
 from playwright.async_api import Page, expect
 
 from browser.site import Site
@@ -78,19 +79,25 @@ async def test_what_is_written_for_one_team_does_not_become_anothers_that_takes_
     await expect(page.get_by_role("form", name="Namespaces of audio").get_by_role("textbox")).to_have_value("")
 
 
-async def test_a_button_stays_under_the_finger_until_it_is_pressed_and_then_the_page_catches_up(
-    page: Page, site: Site
+@pytest.mark.parametrize("pressed_by", ["finger", "space bar"])
+async def test_a_button_stays_until_it_is_pressed_and_then_the_page_catches_up(
+    page: Page, site: Site, pressed_by: str
 ) -> None:
     await site.pause(EXP)
     await page.goto("/w/default/exp-17")
-    await page.get_by_role("button", name="Pin").first.hover()
-    await page.mouse.down()
+    pin = page.get_by_role("button", name="Pin").first
+    if pressed_by == "finger":
+        await pin.hover()
+        await page.mouse.down()
+    else:
+        await pin.focus()
+        await page.keyboard.down(" ")
     before = await page.wait_for_selector("#past")
     assert before is not None
     async with page.expect_response(lambda answer: answer.url.endswith("/exp-17/past")):
         await page.evaluate("htmx.trigger(document.body, 'refresh')")
     assert await before.is_visible()
-    await page.mouse.up()
+    await (page.mouse.up() if pressed_by == "finger" else page.keyboard.up(" "))
     await expect(page.get_by_role("button", name="Unpin").first).to_be_visible()
 
 

@@ -74,6 +74,11 @@ function release() {
   setTimeout(catchUp); // the click itself comes first
 }
 
+// The space bar presses a button on its way up; the enter key at once, so that nothing can come between.
+function isPress({ key, target }) {
+  return key === " " && target.matches("button, summary, input");
+}
+
 function remember(detail) {
   const within = (selector) => [...detail.target.querySelectorAll(selector)];
   kept = within(FIELDS).filter((field) => isChanged(field) && taken.get(field.id) !== field.value).map(({ id, value, checked }) => ({ id, value, checked }));
@@ -117,6 +122,8 @@ document.addEventListener("compositionend", () => {
 });
 document.addEventListener("pointerdown", press, true);
 ["pointerup", "pointercancel"].forEach((end) => document.addEventListener(end, release, true));
+document.addEventListener("keydown", (event) => isPress(event) && !event.repeat && press(), true);
+document.addEventListener("keyup", ({ key }) => key === " " && pressing && release(), true);
 document.addEventListener("htmx:beforeSwap", keep);
 document.addEventListener("htmx:afterSwap", restore);
 document.addEventListener("htmx:afterSettle", goBack);
