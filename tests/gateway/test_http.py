@@ -1,9 +1,12 @@
 """Requests to workspaces: who comes through, what arrives, and what does not."""
 
+import asyncio
+
 import httpx
 
 from gateway.served import Served, cookies_of, path_of
 from intermezzo.client.gateway import GRANT_COOKIE
+from intermezzo.client.sdk import CHANGE_HEADER
 from intermezzo.domain.account import Use
 from intermezzo.domain.workspace import Workspace
 
@@ -139,3 +142,17 @@ async def _tool_grant(site: Served, exp: Workspace) -> str:
 async def _api_token(site: Served) -> str:
     secret: str = await site.app.state.credentials.issue("ada", Use.API)
     return secret
+
+
+async def test_while_the_control_plane_starts_again_everybody_waits_and_nobody_is_refused(
+    site: Served, exp: Workspace
+) -> None:
+    path, control = f"/api/intermezzo/v1/workspaces/default/{exp.key.name}", site.settings.web_socket
+    async with site.browser(await site.session_of()) as browser:
+        now = (await browser.get(path)).headers[CHANGE_HEADER]
+        away = control.rename(control.with_name("away"))
+        asked = [asyncio.create_task(browser.get(path, params={"after": now, "wait_s": 2})) for _ in range(50)]
+        answered, _ = await asyncio.wait(asked, timeout=1)
+        assert not answered
+        away.rename(control)
+        assert {answer.status_code for answer in await asyncio.gather(*asked)} == {200}

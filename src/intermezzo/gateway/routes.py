@@ -28,6 +28,12 @@ UNHEARD = {
 }
 """A server that is just being started, or too busy to accept a connection, has heard nothing of a request: it is asked
 again. One lost answer of the many that open a notebook leaves its page half empty."""
+STARTING_AGAIN = {
+    "retry_on": "connect-failure",
+    "num_retries": 12,
+    "retry_back_off": {"base_interval": "0.2s", "max_interval": "1s"},
+}
+"""A control plane that died is there again within seconds; whoever asks meanwhile waits for about five."""
 FOR_US_ONLY = ("x-intermezzo-peer", "authorization")
 
 
@@ -92,7 +98,7 @@ def _to_control_plane(match: JSON) -> JSON:
         "match": match,
         "route": {
             "cluster": CONTROL_CLUSTER,
-            "retry_policy": UNHEARD,
+            "retry_policy": STARTING_AGAIN,
             "timeout": "0s",
             "idle_timeout": IDLE,
             "host_rewrite_header": "x-forwarded-host",
@@ -155,13 +161,14 @@ def _cluster(upstream: Upstream) -> JSON:
         "connect_timeout": "5s",
         "per_connection_buffer_limit_bytes": BUFFER_BYTES,
         # A session that is frozen for a pause answers nothing; its waiting requests must not starve the others.
-        "circuit_breakers": {"thresholds": [{"max_connections": 4096, "max_requests": 4096}]},
+        "circuit_breakers": {"thresholds": [{"max_connections": 4096, "max_requests": 4096, "max_retries": 4096}]},
         "upstream_connection_options": {"tcp_keepalive": {}},
     }
 
 
 def _pipe(name: str, socket: str) -> JSON:
-    many = {"max_connections": 65536, "max_pending_requests": 65536, "max_requests": 65536}
+    kinds = ("connections", "pending_requests", "requests", "retries")
+    many = {f"max_{kind}": 65536 for kind in kinds}
     return _static(name, {"pipe": {"path": socket}}) | {
         "connect_timeout": "5s",
         "per_connection_buffer_limit_bytes": BUFFER_BYTES,
