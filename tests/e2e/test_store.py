@@ -1,5 +1,6 @@
 """A whole installation that keeps its snapshots, encrypted, in a real S3 server alone, on the real engine."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,8 +65,8 @@ def in_store_alone(remote: Installation, workspace: str) -> SnapshotShape:
 
     def found() -> SnapshotShape | None:
         with remote.client as client:
-            newest = client.snapshots(workspace)[0]
-        return newest if newest.places == (Place.STORE,) else None
+            newest = next(iter(client.snapshots(workspace)), None)
+        return newest if newest and newest.places == (Place.STORE,) else None
 
     return until(found, "only the store has it")
 
@@ -88,13 +89,26 @@ def test_a_session_comes_back_from_a_store_that_cannot_read_it(
     assert [name for name in bucket.names() if secret in bucket.store.get(name)] == []
     assert remote.json("snapshots", "audit")["agrees"] is True
 
-    back = remote.json("resume", session)
-    assert back["continuity"]["verdict"] == "restored"
+    assert remote.json("resume", session)["continuity"]["verdict"] == "restored"
     assert remote.cell(session, TELL).text == told
     everything = [
         path for path in Path(remote.data_dir).rglob("*") if path.is_file() and path.suffix in {".log", ".db"}
     ]
     assert [path for path in everything if SECRET.encode() in path.read_bytes()] == []
+
+
+def test_a_node_that_lost_its_disk_for_snapshots_has_them_again_from_the_store(
+    remote: Installation, session: str
+) -> None:
+    told = remote.cell(session, REMEMBER).text
+    remote.pause(session)
+    saved = in_store_alone(remote, session)
+    remote.down()
+    shutil.rmtree(remote.data_dir / "node" / "snapshots")
+    remote.up()
+    assert in_store_alone(remote, session).id == saved.id
+    assert remote.json("resume", session)["continuity"]["verdict"] == "restored"
+    assert remote.cell(session, TELL).text == told
 
 
 def test_a_store_that_is_away_or_not_what_it_was_costs_nobody_the_session(

@@ -12,6 +12,7 @@ from intermezzo.node import checksums, encrypted, inspection, mending, tending
 from intermezzo.node.bringing import Brought, bring
 from intermezzo.node.keeper import Keeper
 from intermezzo.node.keys import Keys
+from intermezzo.node.seal import Seal
 from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.space import Space
 from intermezzo.node.stores.memory import MemoryStore
@@ -28,7 +29,7 @@ class Machine:
         self.folder = folder
         self.store = MemoryStore(URL)
         self.free = PLENTY
-        self.snapshots = Snapshots(folder / "snapshots")
+        self.snapshots = Snapshots(folder / "snapshots", Seal(b"a key of this machine's"))
         self.keys = Keys(folder / "keys")
 
     def keeper(self, keeping: Keeping) -> Keeper:

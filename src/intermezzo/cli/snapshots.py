@@ -191,7 +191,7 @@ def _say_why(session: Session, snapshot: SnapshotShape) -> None:
         session.output.say(f"{snapshot.id} {_moving(snapshot.transfer)}")
     if snapshot.held_left_out:
         left_out = f"{snapshot.held_left_out} of the files that the session holds open are not compared"
-        session.output.say(f"{snapshot.id}: {left_out} before a resume, as there are too many.")
+        session.output.say(f"{snapshot.id}: {left_out} before a resume.")
     for difference in snapshot.differences:
         says = "cannot be restored" if difference.prevents else "differs"
         session.output.say(f"{snapshot.id} {says}: {difference.message}. {difference.mend}")

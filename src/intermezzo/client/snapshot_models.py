@@ -13,7 +13,7 @@ from intermezzo.domain.transfer import TransferStep
 
 class SavedShape(Shape):
     """A saved live state, as it was saved. `held_left_out` is how many of the files that the session holds open are not
-    compared before a resume, as there are too many."""
+    compared before a resume: there are too many, or the node has lost what it knew of them."""
 
     id: str
     created_at: int

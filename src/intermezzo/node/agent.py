@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from intermezzo.domain.compatibility import Site
-from intermezzo.domain.errors import Conflict, InvalidInput, NotFound
+from intermezzo.domain.errors import Conflict, IntermezzoError, InvalidInput, NotFound
 from intermezzo.domain.export import Export, ExportRequest
 from intermezzo.domain.home_record import HomeRecord, SaveAnswer
 from intermezzo.domain.orders import (
@@ -32,7 +32,7 @@ from intermezzo.domain.readings import Readings
 from intermezzo.domain.resources import Node
 from intermezzo.domain.snapshot import Examined
 from intermezzo.domain.storage import StorageItem, What
-from intermezzo.node import files, home_record, machine
+from intermezzo.node import files, home_record, machine, taking_up
 from intermezzo.node.activity import Signals
 from intermezzo.node.export.process import Exports
 from intermezzo.node.inspection import examine
@@ -47,6 +47,7 @@ from intermezzo.node.workspace import Tools, Workspace, now
 logger = logging.getLogger(__name__)
 KEEPALIVE_S = 10.0
 TIDY_EVERY_S = 3600.0
+TAKE_UP_AGAIN_S = 60.0
 
 
 class Agent:
@@ -60,7 +61,7 @@ class Agent:
         self._inventory = Inventory(tools.config.node_name, tools.keeper, tools.volumes)
         self._workers: dict[str, Worker] = {}
         self._watchers: set[asyncio.Queue[str]] = set()
-        self._tidying: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     def open(self) -> None:
         """Take up every workspace that is on record."""
@@ -68,12 +69,12 @@ class Agent:
             uid = record.order.workspace_uid
             workspace = Workspace(uid, self._tools, self._notify, record)
             self._workers[uid] = Worker(workspace, interrupted=True)
-        self._tidying = asyncio.create_task(self._tidy())
+        self._tasks = [asyncio.create_task(self._tidy()), asyncio.create_task(self._take_up())]
 
     async def close(self) -> None:
         """Stop acting; sandboxes run on."""
-        if self._tidying:
-            self._tidying.cancel()
+        for task in self._tasks:
+            task.cancel()
         await asyncio.gather(*(worker.close() for worker in self._workers.values()))
         await self._tools.guest.close()
 
@@ -294,6 +295,20 @@ class Agent:
         while True:
             await self.bury(now())
             await asyncio.sleep(TIDY_EVERY_S)
+
+    async def _take_up(self) -> None:
+        keeper, folder = self._tools.keeper, self._tools.config.node_dir
+        while await in_thread(taking_up.is_due, keeper, folder):
+            try:
+                found = await in_thread(taking_up.take_up, keeper, folder)
+            except (IntermezzoError, OSError) as error:
+                logger.warning("what the store has was not taken up yet: %s", error)
+                await asyncio.sleep(TAKE_UP_AGAIN_S)
+                continue
+            logger.info("snapshots taken up from the store: %d", len(found))
+            for uid in {manifest.workspace_uid for manifest in found}:
+                self._notify(uid)
+            return
 
     async def bury(self, at: int) -> None:
         """Let go of what was removed long before `at` (epoch milliseconds)."""

@@ -17,6 +17,11 @@ Look = Callable[[Manifest, threading.Event], str | None]
 """What is wrong with a snapshot as a sentence, empty if nothing is, None if it was cancelled."""
 
 
+def can_be_reckoned(manifest: Manifest) -> bool:
+    """Whether the files lie here as they were saved, and nobody has reckoned yet."""
+    return manifest.here and not (manifest.encrypted_bytes or manifest.checksums or manifest.damage)
+
+
 def reckon(snapshots: Snapshots, manifest: Manifest, cancelled: threading.Event) -> None:
     """Store the checksum of every file, unless cancelled. Raises OSError, or NotFound if it is gone meanwhile.
 
@@ -42,7 +47,7 @@ def verify(
     damage = (look or _looked(snapshots))(manifest, cancelled)
     if damage is None:
         return
-    if not damage and not manifest.checksums:
+    if not damage and can_be_reckoned(manifest):
         reckon(snapshots, manifest, cancelled)
         if cancelled.is_set():
             return

@@ -84,7 +84,7 @@ class Chores:
             if manifest.verification_due:
                 look = partial(damage, keeper)
                 await self._in_own_thread(partial(checksums.verify, snapshots, manifest, now(), self._held, look))
-            elif not (manifest.checksums or manifest.damage) and self._may_reckon(manifest):
+            elif checksums.can_be_reckoned(manifest) and self._may_reckon(manifest):
                 await self._in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
             if mending.is_due(keeper, manifest) and not self._held.is_set():
                 await self._in_own_thread(partial(mending.mend, keeper, manifest, self._held))

@@ -5,6 +5,7 @@ again.
 """
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from intermezzo.domain.snapshot import Manifest
@@ -23,20 +24,27 @@ def aside(keeper: Keeper, manifest: Manifest) -> Path:
     return keeper.snapshots.path(manifest.workspace_uid, manifest.id) / FETCHED
 
 
-def fetch(keeper: Keeper, manifest: Manifest, meter: Meter, cancelled: threading.Event) -> None:
-    """Have all of them aside. Raises Absent, Cancelled, Damaged, NotEnoughSpace, OSError, StoreTrouble."""
+def as_sent(manifest: Manifest) -> Callable[[Deposit], None]:
+    """What raises Damaged for a deposit that is not the one that this node sent of a snapshot."""
 
-    def require_of_this_node(deposit: Deposit) -> None:
-        # A store is not to choose names in this node's folders, nor how much of its disk is taken.
+    def require(deposit: Deposit) -> None:
+        # A store is not to choose names in this node's folders, nor how much of its disk is taken. Where the node has
+        # no checksums of its own any more, the deposit's must be those that it sent.
         expected = encrypted.names(manifest) if manifest.encrypted_bytes else set(manifest.files)
-        if set(deposit.files) != expected or deposit.bytes != manifest.kept_bytes:
+        known = manifest.checksums or deposit.genuine
+        if set(deposit.files) != expected or deposit.bytes != manifest.kept_bytes or not known:
             raise Damaged(f"snapshot {manifest.id} in the store is not what was sent", encrypted.HINT)
 
+    return require
+
+
+def fetch(keeper: Keeper, manifest: Manifest, meter: Meter, cancelled: threading.Event) -> None:
+    """Have all of them aside. Raises Absent, Cancelled, Damaged, NotEnoughSpace, OSError, StoreTrouble."""
     uid, snapshot_id = manifest.workspace_uid, manifest.id
     folder = _form(aside(keeper, manifest), manifest)
     with keeper.space.promised("fetching the snapshot", manifest.kept_bytes, folder, ROOM):
         depot = keeper.depot(manifest.stored_in)
-        depot.fetch(uid, snapshot_id, folder, meter, cancelled, require_of_this_node)
+        depot.fetch(uid, snapshot_id, folder, meter, cancelled, as_sent(manifest))
 
 
 def take_in(keeper: Keeper, manifest: Manifest) -> None:

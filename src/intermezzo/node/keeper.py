@@ -43,7 +43,7 @@ class Keeper:
     def depot(self, url: str) -> Depot:
         """The store at an address. Raises InvalidInput for one that is none."""
         if url not in self._depots:
-            self._depots[url] = Depot(self._opened(url))
+            self._depots[url] = Depot(self._opened(url), seal=self.snapshots.seal)
         return self._depots[url]
 
     def transfers(self, uid: str) -> tuple[Transfer, ...]:

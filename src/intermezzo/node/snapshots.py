@@ -49,6 +49,11 @@ class Snapshots:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self._folder
 
+    @property
+    def seal(self) -> Seal:
+        """What this node tells its own manifests by."""
+        return self._seal
+
     def path(self, uid: str, snapshot_id: str) -> Path:
         """Where a complete snapshot lies."""
         return self._folder / uid / snapshot_id
@@ -78,6 +83,19 @@ class Snapshots:
         partial.rename(self.path(manifest.workspace_uid, manifest.id))
         files.sync(self._folder / manifest.workspace_uid)
         return whole
+
+    def take_up(self, manifest: Manifest) -> bool:
+        """Name a snapshot of which another place has the bytes. False, and nothing is done, where one of that id is
+        here, or is leaving. Raises OSError."""
+        uid, snapshot_id = manifest.workspace_uid, manifest.id
+        with self._changing:
+            if self.path(uid, snapshot_id).exists() or self.gone(uid, snapshot_id).exists():
+                return False
+            partial = self.begin(uid, snapshot_id)
+            manifests.write(partial, manifest, self._seal)
+            partial.rename(self.path(uid, snapshot_id))
+            files.sync(self._folder / uid)
+        return True
 
     def discard_partials(self, uid: str) -> None:
         """Remove what a pause, or a change of a manifest, left unfinished. Raises OSError if some stays."""

@@ -16,7 +16,7 @@ from intermezzo.domain.keeping import Local
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.transfer import TransferStep
 from intermezzo.node import contents, encrypted, files
-from intermezzo.node.fetched import FETCHED
+from intermezzo.node.fetched import FETCHED, as_sent
 from intermezzo.node.keeper import Keeper
 from intermezzo.node.snapshots import Damaged
 from intermezzo.node.stores.parallel import Cancelled
@@ -25,7 +25,7 @@ FORGOTTEN_S = 86_400.0  # after which nobody goes on with a fetch
 
 
 def is_due(keeper: Keeper, manifest: Manifest) -> bool:
-    """Whether there is anything to do for a snapshot, once its checksums are there."""
+    """Whether there is anything to do for a snapshot, once its checksums are there or a store has it."""
     return not manifest.damage and (bool(_leftovers(keeper, manifest)) or _step(keeper, manifest) is not None)
 
 
@@ -43,7 +43,8 @@ def tend(keeper: Keeper, uid: str, snapshot_id: str, cancelled: threading.Event)
 
 def _go_on(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> bool:
     """One step; whether there may be another."""
-    if manifest.damage or not manifest.checksums or not keeper.snapshots.believed(manifest.workspace_uid, manifest.id):
+    known = manifest.checksums or manifest.stored_at
+    if manifest.damage or not known or not keeper.snapshots.believed(manifest.workspace_uid, manifest.id):
         return False
     _clear(keeper, manifest)
     step = _step(keeper, manifest)
@@ -85,7 +86,8 @@ def _send(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> Non
         manifest = keeper.snapshots.amend(uid, manifest.id, stored_in=url)
         folder, sizes = _form(keeper, manifest)
         # Names of a user's files, and what would show that a content is a certain one, are for this node alone.
-        sent = replace(manifest, stored_at=_now(), held=(), checksums={})
+        left_out = manifest.held_left_out + len(manifest.held)
+        sent = replace(manifest, stored_at=_now(), held=(), held_left_out=left_out, checksums={})
         keeper.depot(url).send(sent, folder, sizes, meter, cancelled)
         keeper.snapshots.amend(uid, manifest.id, stored_at=sent.stored_at)
 
@@ -102,7 +104,7 @@ def _check(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> No
     """Read back all that the store has. Raises Damaged if that is not what was sent, and then it is sent anew."""
     uid, depot = manifest.workspace_uid, keeper.depot(manifest.stored_in)
     with keeper.metered(manifest, TransferStep.CHECKING, manifest.kept_bytes) as meter:
-        if wrong := depot.damage(uid, manifest.id, meter, cancelled):
+        if wrong := depot.damage(uid, manifest.id, meter, cancelled, as_sent(manifest)):
             keeper.snapshots.amend(uid, manifest.id, stored_at=0)
             depot.sweep(uid, manifest.id)
             raise Damaged(f"the store's copy is not what was sent, and is sent again: {wrong}")

@@ -5,6 +5,7 @@ import threading
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.transfer import TransferStep
 from intermezzo.node import contents, encrypted
+from intermezzo.node.fetched import as_sent
 from intermezzo.node.keeper import Keeper
 from intermezzo.node.stores.meter import Meter
 from intermezzo.node.stores.parallel import Cancelled
@@ -21,7 +22,8 @@ def damage(keeper: Keeper, manifest: Manifest, cancelled: threading.Event, meter
     meter = meter or Meter(snapshot_id, TransferStep.CHECKING, manifest.kept_bytes)
     try:
         if not manifest.here:
-            return keeper.depot(manifest.stored_in).damage(uid, snapshot_id, meter, cancelled)
+            depot = keeper.depot(manifest.stored_in)
+            return depot.damage(uid, snapshot_id, meter, cancelled, as_sent(manifest))
         if not manifest.encrypted_bytes:
             return contents.damage(folder, manifest, cancelled, told=_growing(meter))
         wrong = contents.misfit(folder, manifest)

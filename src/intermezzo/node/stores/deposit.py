@@ -1,17 +1,20 @@
 """What a store says of one snapshot: its manifest, and the parts that its files were cut into.
 
 The document is written last, under a name of its own. While it is there the snapshot is; without it, whatever else
-lies below the snapshot's name is an upload that has not ended, or a deletion that has not.
+lies below the snapshot's name is an upload that has not ended, or a deletion that has not. It is sealed, so that a node
+that knows nothing else of a snapshot any more can tell what it sent itself from what somebody put there.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import TypeAdapter
 
 from intermezzo.domain.snapshot import Manifest
+from intermezzo.node.seal import Seal
 
 FORMAT = 1
 NAME = "manifest.json"
@@ -30,11 +33,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Deposit:
-    """A snapshot in a store. `files` maps the name of each file, as it lay in its folder, to its parts in order."""
+    """A snapshot in a store. `files` maps the name of each file, as it lay in its folder, to its parts in order.
+    `genuine` says that it bears this node's seal: the node found that out, whatever the store says."""
 
     manifest: Manifest
     files: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
     format: int = FORMAT
+    genuine: bool = False
 
     @property
     def bytes(self) -> int:
@@ -63,9 +68,16 @@ def part(content: bytes) -> Part:
     return Part(len(content), hashlib.sha256(content).hexdigest())
 
 
-def read(content: bytes) -> Deposit:
+def dump(deposit: Deposit, seal: Seal) -> bytes:
+    """A deposit as it is sent."""
+    content = seal.put(DEPOSIT.dump_python(deposit, mode="json", exclude={"genuine"}))
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def read(content: bytes, seal: Seal) -> Deposit:
     """A deposit as a store gave it. Raises ValueError for one that makes no sense or would name a path of its own."""
-    found = DEPOSIT.validate_json(content)
+    said = json.loads(content)
+    found = replace(DEPOSIT.validate_python(said), genuine=seal.fits(said))
     if found.format != FORMAT:
         raise ValueError(f"format {found.format} is not known")
     if not all(map(FILE_NAME.fullmatch, found.files)):

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import files as durable
+from intermezzo.node.seal import Seal
 from intermezzo.node.snapshots import Damaged
 from intermezzo.node.stores import deposit as documents
 from intermezzo.node.stores import slices
-from intermezzo.node.stores.deposit import DEPOSIT, PART_BYTES, Deposit, Part, part_name
+from intermezzo.node.stores.deposit import PART_BYTES, Deposit, Part, part_name
 from intermezzo.node.stores.meter import Meter
 from intermezzo.node.stores.parallel import each
 from intermezzo.node.stores.slices import Slice
@@ -39,9 +40,10 @@ class Held:
 class Depot:
     """The snapshots in one store. Every method raises StoreSilent or StoreRefused."""
 
-    def __init__(self, store: ObjectStore, part_bytes: int = PART_BYTES) -> None:
+    def __init__(self, store: ObjectStore, part_bytes: int = PART_BYTES, seal: Seal | None = None) -> None:
         self._store = store
         self._part_bytes = part_bytes
+        self._seal = seal or Seal()
 
     @property
     def url(self) -> str:
@@ -51,7 +53,7 @@ class Depot:
     def find(self, uid: str, snapshot_id: str) -> Deposit | None:
         """A complete snapshot. Raises Damaged if what it says of itself makes no sense."""
         try:
-            return documents.read(self._store.get(f"{uid}/{snapshot_id}/{documents.NAME}"))
+            return documents.read(self._store.get(f"{uid}/{snapshot_id}/{documents.NAME}"), self._seal)
         except Absent:
             return None
         except ValueError as error:
@@ -110,7 +112,7 @@ class Depot:
                 self.url,
                 f"to keep all of snapshot {manifest.id}, of which {len(short)} parts are not as they were sent",
             )
-        self._store.put(f"{base}/{documents.NAME}", DEPOSIT.dump_json(deposit))
+        self._store.put(f"{base}/{documents.NAME}", documents.dump(deposit, self._seal))
         if stale := there.keys() - deposit.objects().keys() - {documents.NAME}:
             self._store.delete([f"{base}/{name}" for name in sorted(stale)])
         return deposit
@@ -149,13 +151,22 @@ class Depot:
         durable.sync(aside)
         return deposit
 
-    def damage(self, uid: str, snapshot_id: str, meter: Meter, cancelled: threading.Event) -> str:
-        """Read every byte of a snapshot back: what is wrong with it as a sentence, empty if it is whole.
+    def damage(
+        self,
+        uid: str,
+        snapshot_id: str,
+        meter: Meter,
+        cancelled: threading.Event,
+        accept: Callable[[Deposit], None] = lambda _: None,
+    ) -> str:
+        """Read every byte of a snapshot back: what is wrong with it as a sentence, empty if it is whole. `accept` as in
+        `fetch`.
 
         Raises Cancelled.
         """
         try:
             deposit = self._require(uid, snapshot_id)
+            accept(deposit)
 
             def look_at(part: Slice) -> None:
                 self._part(deposit, part)
