@@ -6,6 +6,7 @@ has a mark and a subnet of its own. Those that wait for real sandboxes are the l
 """
 
 import logging
+import signal
 from pathlib import PurePath
 
 import pytest
@@ -14,6 +15,9 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+
+# A script that runs the tests in the background ignores Ctrl-C, and all that they start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something about the machine, not about what is asked.
 settings.register_profile("unhurried", deadline=None)

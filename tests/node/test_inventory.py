@@ -141,6 +141,11 @@ def test_both_places_are_counted_byte_for_byte_and_what_is_only_in_the_store_is_
         (URL, What.SNAPSHOT): (kept.kept_bytes,) * 2,
         (URL, What.FOREIGN): (3, 0),
     }
+    sent = {name: content for name, content in store.objects.items() if name.startswith("ws/")}
+    store.delete(list(sent))
+    lost = {item.place: (item.bytes, item.listed_bytes) for item in inventory.items((), ()) if item.id == "whole"}
+    assert lost[URL] == (0, kept.kept_bytes)
+    store.objects.update(sent)
     (here,) = [item for item in items if (item.place, item.what) == ("node-1", What.SNAPSHOT)]
     inventory.clear(here)
     assert {item.what for item in inventory.items((), ())} == {What.FOREIGN}

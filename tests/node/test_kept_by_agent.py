@@ -12,6 +12,7 @@ from intermezzo.node.config import NodeConfig
 from intermezzo.node.seal import held
 from intermezzo.node.snapshots import Snapshots
 from intermezzo.node.stores.parallel import AT_ONCE
+from intermezzo.node.stores.remote import RemoteStore
 from node.world import Node, until
 
 FILES = {f"pages-{number}.img": bytes([number]) * 1000 for number in range(3 * AT_ONCE)}
@@ -24,14 +25,16 @@ def server() -> Iterator[S3Server]:
     running.close()
 
 
-@pytest.fixture
-def node(tmp_path: Path, server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
+@pytest.fixture(params=["release"])
+def node(
+    tmp_path: Path, server: S3Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Node]:
     """An agent that has one snapshot, and may use a bucket by what its environment says."""
     said = {"ENDPOINT_URL": server.url, "ALLOW_HTTP": "true", "ACCESS_KEY_ID": "a", "REGION": "us-east-1"}
     for name, value in {**said, "SECRET_ACCESS_KEY": SECRET}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
     store = f"s3://{server.bucket()}/lab"
-    made = Node(tmp_path, engine="process", store=store, local="release", encryption=True)
+    made = Node(tmp_path, engine="process", store=store, local=request.param, encryption=True)
     saved(made.configuration)
     made.start()
     yield made
@@ -93,3 +96,38 @@ def test_a_withdrawn_one_leaves_the_store_too_however_often_that_refuses(node: N
     see = {**order, "snapshot_id": "other"}
     assert node.request("POST", "/v1/snapshot-orders", json=see).status_code == 202
     until(lambda: node.observe("ws").leaving == (), "nothing is left of it")
+
+
+def in_both_places(node: Node) -> bool:
+    return only(node).places == (Place.NODE, Place.STORE) and not node.observe("ws").transfers
+
+
+def parts(node: Node) -> list[Path]:
+    return sorted((node.configuration.snapshot_dir / "ws" / "one" / "encrypted").iterdir())
+
+
+@pytest.mark.parametrize("node", ["keep"], indirect=True)
+@pytest.mark.parametrize("found_by", ["a verification", "a look before a resume"])
+def test_what_is_damaged_here_is_mended_from_the_store_by_whoever_finds_it(node: Node, found_by: str) -> None:
+    see_to_it(node)
+    until(lambda: in_both_places(node), "the store has it too")
+    lost, content = parts(node)[0], parts(node)[0].read_bytes()
+    lost.unlink()
+    if found_by == "a verification":
+        see_to_it(node)
+    else:
+        seen = node.request("GET", "/v1/workspaces/ws/snapshots/one").json()
+        assert "its encrypted files have" in seen["damage"]
+    until(lambda: lost.exists() and not only(node).damage, "it is whole again")
+    assert lost.read_bytes() == content
+
+
+@pytest.mark.parametrize("node", ["keep"], indirect=True)
+def test_what_the_store_has_lost_is_sent_again_once_somebody_has_it_verified(node: Node, server: S3Server) -> None:
+    see_to_it(node)
+    until(lambda: in_both_places(node), "the store has it too")
+    options = {"endpoint": server.url, "access_key_id": "a", "secret_access_key": SECRET, "allow_http": "true"}
+    store = RemoteStore(node.configuration.store, 30.0, {**options, "region": "us-east-1"})
+    store.delete([stored.name for stored in store.list("")])
+    see_to_it(node)
+    until(lambda: in_both_places(node) and len(store.list("")) == 1 + len(FILES), "the store has all of it again")

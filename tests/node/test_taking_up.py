@@ -8,13 +8,13 @@ import pytest
 
 from intermezzo.domain.held import HeldFile, Standing
 from intermezzo.domain.keeping import Keeping, Local
-from intermezzo.domain.snapshot import Place
+from intermezzo.domain.snapshot import Manifest, Place
 from intermezzo.node import contents, files
 from intermezzo.node.seal import Seal
 from intermezzo.node.snapshots import Damaged, Snapshots
 from intermezzo.node.stores.deposit import part
 from intermezzo.node.stores.store import StoreSilent
-from intermezzo.node.taking_up import is_due, take_up
+from intermezzo.node.taking_up import take_up
 from node.keeping import CONTENT, URL, Machine, brought, contents_of, restorable, tend
 
 STORED = Keeping(URL)
@@ -39,19 +39,17 @@ def lose_the_disk(machine: Machine) -> None:
 
 
 def taken_up(machine: Machine, keeping: Keeping = STORED) -> list[str]:
-    return [manifest.id for manifest in take_up(machine.keeper(keeping), machine.folder)]
+    return [manifest.id for manifest in take_up(machine.keeper(keeping))]
 
 
 @pytest.mark.parametrize("keeping", FORMS, ids=["plain", "encrypted", "released"])
 async def test_what_the_store_has_comes_back_after_the_disk_was_lost(machine: Machine, keeping: Keeping) -> None:
     sent(machine, keeping)
     lose_the_disk(machine)
-    keeper = machine.keeper(keeping)
-    assert is_due(keeper, machine.folder)
     assert taken_up(machine, keeping) == ["one"]
     assert machine.now().places == (Place.STORE,)
-    assert not is_due(keeper, machine.folder)
-    tend(keeper)
+    assert taken_up(machine, keeping) == []
+    tend(machine.keeper(keeping))
     await restorable(machine, machine.keeper(keeping))
 
 
@@ -100,17 +98,25 @@ def test_what_was_begun_is_ended_although_the_disk_is_not_empty_any_more(machine
     machine.store.faults.silent = True
     with pytest.raises(StoreSilent):
         taken_up(machine)
-    machine.saved("three", 3)
     machine.store.faults.silent = False
-    assert is_due(machine.keeper(STORED), machine.folder)
+    machine.saved("three", 3)
     assert taken_up(machine) == ["one", "two"]
     assert [manifest.id for manifest in machine.snapshots.complete("ws")] == ["three", "two", "one"]
 
 
-def test_without_a_store_or_with_snapshots_nobody_is_asked(machine: Machine) -> None:
-    assert not is_due(machine.keeper(Keeping()), machine.folder)
-    machine.saved()
-    assert not is_due(machine.keeper(STORED), machine.folder)
+def test_one_whose_deletion_ends_just_then_does_not_come_back(machine: Machine) -> None:
+    sent(machine)
+    lose_the_disk(machine)
+    keeper = machine.keeper(STORED)
+
+    def deleted_meanwhile(manifest: Manifest) -> bool:
+        made = Snapshots.take_up(machine.snapshots, manifest)
+        machine.store.objects.clear()
+        return made
+
+    machine.snapshots.take_up = deleted_meanwhile  # type: ignore[method-assign]
+    assert take_up(keeper) == []
+    assert machine.snapshots.complete("ws") == ()
 
 
 def no_document(machine: Machine) -> None:

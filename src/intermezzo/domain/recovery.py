@@ -11,7 +11,7 @@ from enum import StrEnum
 from intermezzo.domain import reasons
 from intermezzo.domain.compatibility import Difference, mends
 from intermezzo.domain.lifecycle import ALLOWED, Command
-from intermezzo.domain.snapshot import Manifest
+from intermezzo.domain.snapshot import FROM_STORE, Manifest
 from intermezzo.domain.workspace import Phase, Workspace
 
 
@@ -225,7 +225,8 @@ def _why_not(saved: Saved) -> Bar:
     if saved.deleting:
         return Bar(f"The snapshot {saved.manifest.id} is being deleted.", "")
     if saved.manifest.damage:
-        mend = "Put back what is missing from a backup, and verify it."
+        backup = "Put back what is missing from a backup, and verify it."
+        mend = FROM_STORE if saved.manifest.mends_itself else backup
         return Bar(f"The snapshot {saved.manifest.id} is damaged: {saved.manifest.damage}.", mend)
     if saved.compatible is False:
         prevents = [difference for difference in saved.differences if difference.prevents]

@@ -10,6 +10,9 @@ from enum import StrEnum
 
 from intermezzo.domain.held import ChangedFile, HeldFile
 
+FROM_STORE = "The store has it too, and the node puts it in place from there by itself: try again in a moment."
+"""What is to be done about a damaged snapshot that mends itself."""
+
 
 class SnapshotState(StrEnum):
     """Where a snapshot is in its life."""
@@ -86,6 +89,11 @@ class Manifest:
         """Where all of it lies."""
         held = {Place.NODE: self.here, Place.STORE: self.stored_at > 0}
         return tuple(place for place, whole in held.items() if whole)
+
+    @property
+    def mends_itself(self) -> bool:
+        """Whether a store has all of what lies here, so that damage here is mended from there."""
+        return self.here and self.stored_at > 0
 
     @property
     def kept_bytes(self) -> int:

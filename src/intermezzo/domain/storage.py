@@ -154,4 +154,5 @@ def _is_written(item: StorageItem, known: Known) -> bool:
 def _line(uid: str, findings: Iterable[Finding]) -> Line:
     own = [each for each in findings if each.item.workspace_uid == uid]
     listed = [each.item for each in own if each.verdict is Verdict.LISTED]
-    return Line(uid, len(listed), sum(each.listed_bytes for each in listed), sum(each.item.bytes for each in own))
+    snapshots = len({each.id for each in listed})  # each may be in two places
+    return Line(uid, snapshots, sum(each.listed_bytes for each in listed), sum(each.item.bytes for each in own))

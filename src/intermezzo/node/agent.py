@@ -97,7 +97,11 @@ class Agent:
 
     async def examine(self, uid: str, snapshot_id: str) -> Examined:
         """What can be told of a snapshot without reading it. Raises NotFound, or OSError if a disk cannot be asked."""
-        return await in_thread(examine, self._tools.snapshots, self._tools.volumes, uid, snapshot_id)
+        found = await in_thread(examine, self._tools.snapshots, self._tools.volumes, uid, snapshot_id)
+        if found.damage:
+            self._worker(uid).tend()  # the store may have what mends it
+            self._notify(uid)
+        return found
 
     async def accept(self, order: Order) -> None:
         """Raises StaleOrder, or OSError if the order cannot be stored."""
@@ -297,10 +301,9 @@ class Agent:
             await asyncio.sleep(TIDY_EVERY_S)
 
     async def _take_up(self) -> None:
-        keeper, folder = self._tools.keeper, self._tools.config.node_dir
-        while await in_thread(taking_up.is_due, keeper, folder):
+        while self._tools.keeper.keeping.store:
             try:
-                found = await in_thread(taking_up.take_up, keeper, folder)
+                found = await in_thread(taking_up.take_up, self._tools.keeper)
             except (IntermezzoError, OSError) as error:
                 logger.warning("what the store has was not taken up yet: %s", error)
                 await asyncio.sleep(TAKE_UP_AGAIN_S)

@@ -1,13 +1,14 @@
 """Brings a snapshot into the folder that a restore reads from: fetched from the store and decrypted, where it must be.
 
 What is fetched is compared while it comes, lies aside until it is whole, and what came is not fetched again. The
-snapshot itself stays as it is, in every place that it is in.
+snapshot itself stays as it is, in every place that it is in; what is found to be wrong with it is put on record.
 """
 
 import asyncio
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from intermezzo.domain.snapshot import Manifest
@@ -16,8 +17,10 @@ from intermezzo.node import encrypted, files
 from intermezzo.node.fetched import ROOM, fetch, take_in
 from intermezzo.node.inspection import WATCH_EVERY_S, Progress
 from intermezzo.node.keeper import Keeper
+from intermezzo.node.snapshots import Damaged, way_out
 from intermezzo.node.stores.meter import Meter
-from intermezzo.node.tasks import finished
+from intermezzo.node.stores.store import Absent
+from intermezzo.node.tasks import finished, in_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,16 @@ class Brought:
 
 async def bring(keeper: Keeper, manifest: Manifest, aside: Path, progress: Progress) -> Brought:
     """The files of a snapshot, in `aside` if they must be decrypted. Raises StoreTrouble, Damaged, NoKey, OSError or
-    NotEnoughSpace; then the snapshot is as it was."""
+    NotEnoughSpace; then the snapshot is as it was, but for the damage that was found."""
+    try:
+        return await _brought(keeper, manifest, aside, progress)
+    except (Absent, Damaged) as error:
+        note = partial(keeper.snapshots.note_damage, manifest.workspace_uid, manifest.id, error.message)
+        await in_thread(note)
+        raise Damaged(error.message, way_out(manifest)) from error
+
+
+async def _brought(keeper: Keeper, manifest: Manifest, aside: Path, progress: Progress) -> Brought:
     if not manifest.here:
         meter = Meter(manifest.id, TransferStep.FETCHING, manifest.kept_bytes)
         manifest = await _watched(meter, progress, lambda cancelled: _fetch(keeper, manifest, meter, cancelled))

@@ -84,23 +84,31 @@ class Chores:
             if manifest.verification_due:
                 look = partial(damage, keeper)
                 await self._in_own_thread(partial(checksums.verify, snapshots, manifest, now(), self._held, look))
+                await self._in_own_thread(partial(tending.look_into_store, keeper, manifest))
             elif checksums.can_be_reckoned(manifest) and self._may_reckon(manifest):
                 await self._in_own_thread(partial(checksums.reckon, snapshots, manifest, self._held))
-            if mending.is_due(keeper, manifest) and not self._held.is_set():
-                await self._in_own_thread(partial(mending.mend, keeper, manifest, self._held))
-            if tending.is_due(keeper, manifest) and not self._held.is_set():
-                await self._in_own_thread(partial(tending.tend, keeper, uid, manifest.id, self._held))
-
+            await self._keep(manifest.id)
         await self._scrub()
+
+    async def _keep(self, snapshot_id: str) -> None:
+        """Make it what it is to be, and have it where it is to be; each is decided by what has become of it."""
+        snapshots, keeper, uid = self._workspace.tools.snapshots, self._workspace.tools.keeper, self._workspace.uid
+        if (found := snapshots.find(uid, snapshot_id)) and mending.is_due(keeper, found) and not self._held.is_set():
+            await self._in_own_thread(partial(mending.mend, keeper, found, self._held))
+        if (found := snapshots.find(uid, snapshot_id)) and tending.is_due(keeper, found) and not self._held.is_set():
+            await self._in_own_thread(partial(tending.tend, keeper, uid, snapshot_id, self._held))
 
     async def _scrub(self) -> None:
         """What is verified by itself, when there is nothing else to do."""
         snapshots, uid, scrub = self._workspace.tools.snapshots, self._workspace.uid, self._workspace.tools.scrub
         for manifest in snapshots.complete(uid):
             if scrub.is_due(manifest, now()) and not self._scrub_ended.is_set():
-                look = scrub.look(self._workspace.tools.keeper)
+                keeper = self._workspace.tools.keeper
+                look = scrub.look(keeper)
                 verify = partial(checksums.verify, snapshots, manifest, now(), self._scrub_ended, look)
                 await self._in_own_thread(verify)
+                await self._in_own_thread(partial(tending.look_into_store, keeper, manifest))
+                await self._keep(manifest.id)
 
     def _may_reckon(self, manifest: Manifest) -> bool:
         """A session that runs is not to be slowed down, but for what must not stay as it is."""

@@ -17,7 +17,7 @@ from intermezzo.domain.snapshot import Examined, Manifest
 from intermezzo.node import contents, held
 from intermezzo.node.contents import Pace
 from intermezzo.node.lately import look
-from intermezzo.node.snapshots import Damaged, Snapshots
+from intermezzo.node.snapshots import Damaged, Snapshots, way_out
 from intermezzo.node.tasks import finished, in_thread
 from intermezzo.node.volumes import Volumes
 
@@ -35,11 +35,13 @@ class Incompatible(IntermezzoError):
 
 
 def examine(snapshots: Snapshots, volumes: Volumes, uid: str, snapshot_id: str) -> Examined:
-    """What can be told of a snapshot without reading it. Raises NotFound, or OSError."""
+    """What can be told of a snapshot without reading it; damage is put on record. Raises NotFound, or OSError."""
     manifest = snapshots.find(uid, snapshot_id)
     if manifest is None:
         raise NotFound(f"there is no complete snapshot {snapshot_id}")
     damage = manifest.damage or contents.misfit(snapshots.path(uid, snapshot_id), manifest)
+    if damage:
+        snapshots.note_damage(uid, snapshot_id, damage)
     return Examined(damage, held.changed(volumes, manifest))
 
 
@@ -71,8 +73,8 @@ async def require_whole(
     before = await in_thread(look, folder, manifest)
     damage = await _read(folder, manifest, progress)
     if damage:
-        await in_thread(lambda: snapshots.amend(uid, snapshot_id, damage=damage))
-        raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", INSTEAD)
+        await in_thread(snapshots.note_damage, uid, snapshot_id, damage)
+        raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", way_out(manifest))
     await in_thread(lately.note, folder, manifest, before)
 
 

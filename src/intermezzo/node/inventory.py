@@ -109,6 +109,11 @@ class Inventory:
                 continue
             for each in held:
                 yield self._of_store(url, each, here.get((each.workspace_uid, each.snapshot_id)))
+            there = {(each.workspace_uid, each.snapshot_id) for each in held}
+            for uid, id_ in here.keys() - there:
+                manifest = self._snapshots.find(uid, id_)  # it may have been deleted since
+                if manifest is not None and manifest.stored_at and manifest.stored_in == url:
+                    yield StorageItem(url, What.SNAPSHOT, uid, id_, 0, manifest.kept_bytes)
 
     def _of_store(self, url: str, held: Held, manifest: Manifest | None) -> StorageItem:
         uid, id_, size = held.workspace_uid, held.snapshot_id, held.bytes - held.manifest_bytes

@@ -45,10 +45,13 @@ class Scrub:
         self._turns = Turns(1)
 
     def is_due(self, manifest: Manifest, now: int) -> bool:
-        """Whether it is to be verified; `now` in epoch milliseconds. One without checksums has nothing to be compared
-        with yet, and one from the future is verified at once: the clock was set back, and it would wait for years."""
+        """Whether it is to be verified; `now` in epoch milliseconds. One that lies here without checksums has nothing
+        to be compared with yet, and one from the future is verified at once: the clock was set back, and it would wait
+        for years."""
         last = max(manifest.created_at, manifest.verified_at)
-        return bool(self._every_ms and manifest.checksums) and not 0 <= now - last < self._every_ms
+        return (
+            bool(self._every_ms and (manifest.checksums or not manifest.here)) and not 0 <= now - last < self._every_ms
+        )
 
     def look(self, keeper: Keeper) -> Look:
         """What looks at one; its thread keeps the lowest priority for good."""

@@ -6,12 +6,13 @@ snapshot may go.
 
 import os
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from intermezzo.domain.errors import Conflict, EngineFailure, NotFound
-from intermezzo.domain.snapshot import Manifest, newest_first
+from intermezzo.domain.snapshot import FROM_STORE, Manifest, newest_first
 from intermezzo.node import contents, files, manifests
 from intermezzo.node.identifiers import IDENTIFIER
 from intermezzo.node.lately import Lately
@@ -31,6 +32,11 @@ class Missing(NotFound):
     """There is no complete snapshot of that id, so that none can be restored."""
 
     code = "snapshot_missing"
+
+
+def way_out(manifest: Manifest) -> str:
+    """What is to be done about a damaged one."""
+    return FROM_STORE if manifest.mends_itself else "Choose an older snapshot, or start fresh from the files."
 
 
 class Snapshots:
@@ -84,12 +90,16 @@ class Snapshots:
         files.sync(self._folder / manifest.workspace_uid)
         return whole
 
+    def traced(self, uid: str, snapshot_id: str) -> bool:
+        """Whether anything here says that it is, or was until it is deleted to the end."""
+        return self.path(uid, snapshot_id).exists() or self.gone(uid, snapshot_id).exists()
+
     def take_up(self, manifest: Manifest) -> bool:
         """Name a snapshot of which another place has the bytes. False, and nothing is done, where one of that id is
         here, or is leaving. Raises OSError."""
         uid, snapshot_id = manifest.workspace_uid, manifest.id
         with self._changing:
-            if self.path(uid, snapshot_id).exists() or self.gone(uid, snapshot_id).exists():
+            if self.traced(uid, snapshot_id):
                 return False
             partial = self.begin(uid, snapshot_id)
             manifests.write(partial, manifest, self._seal)
@@ -155,11 +165,15 @@ class Snapshots:
             raise Missing(f"there is no complete snapshot {snapshot_id}")
         damage = manifest.damage or contents.misfit(self.path(uid, snapshot_id), manifest)
         if damage:
-            if self.believed(uid, snapshot_id):
-                self.amend(uid, snapshot_id, damage=damage)
-            hint = "Choose an older snapshot, or start fresh from the files."
-            raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", hint)
+            self.note_damage(uid, snapshot_id, damage)
+            raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", way_out(manifest))
         return manifest
+
+    def note_damage(self, uid: str, snapshot_id: str, damage: str) -> None:
+        """Put on record what was found of one; nothing happens if it is gone, or damaged beyond its manifest. Raises
+        OSError."""
+        with suppress(NotFound, Conflict):
+            self.amend(uid, snapshot_id, damage=damage)
 
     def withdraw(self, uid: str, snapshot_id: str) -> None:
         """Take its name away for good; its bytes go with `sweep`. Nothing happens if it is not there. Raises OSError.

@@ -7,39 +7,41 @@ here, and nothing is ever deleted.
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from intermezzo.domain.snapshot import Manifest
-from intermezzo.node import files
 from intermezzo.node.identifiers import IDENTIFIER
 from intermezzo.node.keeper import Keeper
 from intermezzo.node.snapshots import Damaged
 from intermezzo.node.stores.depot import Depot
 
 logger = logging.getLogger(__name__)
-MARK = "taking-up"
 
 
-def is_due(keeper: Keeper, folder: Path) -> bool:
-    """Whether there is a store to be asked: the disk for snapshots is empty, or was when this was begun."""
-    return bool(keeper.keeping.store) and ((folder / MARK).exists() or not keeper.snapshots.workspaces())
+def take_up(keeper: Keeper) -> list[Manifest]:
+    """Take up all that the store has and of which there is no trace here; what was. Raises StoreTrouble or OSError, and
+    is done again then."""
+    return [manifest for manifest in _sent(keeper) if _taken_up(keeper, manifest)]
 
 
-def take_up(keeper: Keeper, folder: Path) -> list[Manifest]:
-    """Take up all that the store has and that is not here; what was. `folder`, not on the disk for snapshots, remembers
-    that this was begun. Raises StoreTrouble or OSError, and then it is done again."""
-    files.write(folder / MARK, b"")
-    found = [manifest for manifest in _sent(keeper) if keeper.snapshots.take_up(manifest)]
-    (folder / MARK).unlink()
-    return found
+def _taken_up(keeper: Keeper, manifest: Manifest) -> bool:
+    uid, snapshot_id = manifest.workspace_uid, manifest.id
+    if not keeper.snapshots.take_up(manifest):
+        return False
+    if keeper.depot(manifest.stored_in).find(uid, snapshot_id) is None:
+        # Its deletion, of which there still was a trace when the store was asked, has come to its end since.
+        keeper.snapshots.withdraw(uid, snapshot_id)
+        return False
+    return True
 
 
 def _sent(keeper: Keeper) -> Iterator[Manifest]:
     """What this node knows of every snapshot in the store that it sent itself."""
     depot = keeper.depot(keeper.keeping.store)
     for held in depot.held():
-        named = IDENTIFIER.fullmatch(held.workspace_uid) and IDENTIFIER.fullmatch(held.snapshot_id)
-        manifest = _genuine(depot, held.workspace_uid, held.snapshot_id) if named and held.complete else None
+        uid, snapshot_id = held.workspace_uid, held.snapshot_id
+        named = IDENTIFIER.fullmatch(uid) and IDENTIFIER.fullmatch(snapshot_id)
+        unknown = held.complete and named and not keeper.snapshots.traced(uid, snapshot_id)
+        manifest = _genuine(depot, uid, snapshot_id) if unknown else None
         if manifest is not None:
             yield replace(manifest, here=False, stored_in=keeper.keeping.store, store_checked_at=0)
 

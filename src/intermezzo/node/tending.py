@@ -22,6 +22,7 @@ from intermezzo.node.snapshots import Damaged
 from intermezzo.node.stores.parallel import Cancelled
 
 FORGOTTEN_S = 86_400.0  # after which nobody goes on with a fetch
+CHECKED_ENOUGH_MS = 86_400_000  # for so long what was read in the store is held to be what is there
 
 
 def is_due(keeper: Keeper, manifest: Manifest) -> bool:
@@ -39,6 +40,14 @@ def tend(keeper: Keeper, uid: str, snapshot_id: str, cancelled: threading.Event)
                 pass
     except Cancelled:
         return
+
+
+def look_into_store(keeper: Keeper, manifest: Manifest) -> None:
+    """Of a snapshot that lies here too, look whether the store still has all of it, by names and sizes; if not, it is
+    to be sent again. Raises StoreTrouble, OSError or NotFound."""
+    uid, snapshot_id = manifest.workspace_uid, manifest.id
+    if manifest.here and manifest.stored_at and keeper.depot(manifest.stored_in).short(uid, snapshot_id):
+        keeper.snapshots.amend(uid, snapshot_id, stored_at=0, store_checked_at=0)
 
 
 def _go_on(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> bool:
@@ -93,8 +102,12 @@ def _send(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> Non
 
 
 def _release(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> None:
-    if not manifest.store_checked_at:
+    if _now() - manifest.store_checked_at > CHECKED_ENOUGH_MS:
         _check(keeper, manifest, cancelled)
+    # Whatever was read there once: nothing goes here that is not there now.
+    look_into_store(keeper, manifest)
+    if not keeper.snapshots.usable(manifest.workspace_uid, manifest.id).stored_at:
+        return
     with keeper.fetching(manifest.workspace_uid, manifest.id):
         keeper.commit(manifest, cancelled, here=False)
     _clear(keeper, manifest)

@@ -17,7 +17,7 @@ from intermezzo.domain.compatibility import Difference
 from intermezzo.domain.errors import Conflict, InvalidInput, NotFound, StaleWrite, Unreachable
 from intermezzo.domain.ledger import Event
 from intermezzo.domain.orders import SnapshotChange, SnapshotOrder
-from intermezzo.domain.snapshot import Confirmation, Manifest, SnapshotState, newest_first
+from intermezzo.domain.snapshot import FROM_STORE, Confirmation, Manifest, SnapshotState, newest_first
 from intermezzo.domain.transfer import Transfer
 from intermezzo.domain.workspace import SETTLED, Phase, Workspace, WorkspaceKey
 
@@ -156,7 +156,7 @@ async def chosen(context: Context, workspace: Workspace, snapshot_id: str = "", 
         hint = otherwise or await instead(context, workspace, usable, wanted)
         raise Conflict(f"the snapshot of {workspace.key} is not on its node", hint)
     if found.damage:
-        hint = otherwise or await instead(context, workspace, usable, wanted)
+        hint = FROM_STORE if found.mends_itself else otherwise or await instead(context, workspace, usable, wanted)
         raise Conflict(f"snapshot {wanted} is damaged and cannot be resumed: {found.damage}", hint)
     return found
 
@@ -166,19 +166,27 @@ async def instead(context: Context, workspace: Workspace, there: Sequence[Manife
     fresh = f"`intermezzo restart {workspace.key.typed} --fresh`"
     fitting = Fitting(context)
     for other in there:
-        if other.id != snapshot_id and not other.damage and await _could_be_had(fitting, workspace, other):
-            named = f"`intermezzo resume {workspace.key.typed} --snapshot {other.id}`"
+        if other.id == snapshot_id or other.damage:
+            continue
+        word = await _word_for(fitting, workspace, other)
+        if word is not None:
+            named = f"`intermezzo resume {workspace.key.typed} --snapshot {other.id}{word}`"
             return f"Resume an older one: {named}. Or start fresh from the files: {fresh}."
     return f"Start fresh from the files: {fresh}."
 
 
-async def _could_be_had(fitting: Fitting, workspace: Workspace, snapshot: Manifest) -> bool:
-    """Whether a node could restore it now, if need be once its owner accepts what has changed."""
+async def _word_for(fitting: Fitting, workspace: Workspace, snapshot: Manifest) -> str | None:
+    """What is to be added for a node to restore it now, so that its owner accepts what has changed; None if none would
+    at all."""
     try:
         found = (await fitting.in_the_way(workspace, snapshot)).values()
-        return any(not any(difference.prevents for difference in each) for each in found)
     except Unreachable:
-        return False
+        return None
+    possible = [each for each in found if not any(difference.prevents for difference in each)]
+    if not possible:
+        return None
+    as_it_is = any(not any(difference.acceptable for difference in each) for each in possible)
+    return "" if as_it_is else " --accept-changed-files"
 
 
 def _as_it_stands(workspace: Workspace, manifest: Manifest, compared: list[list[Difference]] | None) -> Snapshot:

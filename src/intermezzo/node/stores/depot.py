@@ -177,6 +177,16 @@ class Depot:
             return error.message
         return ""
 
+    def short(self, uid: str, snapshot_id: str) -> str:
+        """What is missing of a snapshot as a sentence, by names and sizes alone; empty if all of it is there."""
+        try:
+            deposit = self._require(uid, snapshot_id)
+        except (Absent, Damaged) as error:
+            return error.message
+        there = self._sizes(f"{uid}/{snapshot_id}")
+        missing = sum(there.get(name) != size for name, size in deposit.objects().items())
+        return f"{missing} parts of snapshot {snapshot_id} are missing in {self.url}" if missing else ""
+
     def withdraw(self, uid: str, snapshot_id: str) -> None:
         """Take its name away: from now on it is not listed. Nothing happens if it is not there."""
         self._store.delete([f"{uid}/{snapshot_id}/{documents.NAME}"])

@@ -17,6 +17,7 @@ from intermezzo.ports.store import Run
 from intermezzo.web.api.common import Control
 from intermezzo.web.auth.guard import Caller
 
+THERE_ARE = "`intermezzo list` shows the ones that there are."
 REFUSALS: dict[Verb, str] = {
     Verb.SEE: "only its owner and the administrators of its team may see {what}",
     Verb.CHANGE: "only its owner and the administrators of its team may change {what}",
@@ -45,7 +46,7 @@ def require_record(identity: Identity, verb: Verb, record: Workspace) -> None:
     if may(identity, verb, record.key.namespace, record.owner):
         return
     if not may(_account_of(identity), Verb.SEE, record.key.namespace, record.owner):
-        raise NotFound(f"there is no workspace {record.key}")
+        raise NotFound(f"there is no workspace {record.key}", THERE_ARE)
     require(identity, verb, record.key.namespace, record.owner, str(record.key))
 
 
@@ -80,7 +81,7 @@ def _key(verb: Verb) -> Callable[[str, str, Identity, Control], Awaitable[Worksp
         try:
             record = await control.get(key)
         except NotFound:
-            raise NotFound(f"there is no workspace {key}") from None
+            raise NotFound(f"there is no workspace {key}", THERE_ARE) from None
         require_record(caller, verb, record)
         return record.key
 
