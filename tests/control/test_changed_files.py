@@ -94,7 +94,7 @@ async def test_the_list_of_snapshots_tells_it_and_an_older_one_is_offered_and_ne
     await edit(world)
     with pytest.raises(FilesChanged) as refused:
         await world.plane.resume(EXP, "ada")
-    assert f"--snapshot {older}" in refused.value.hint
+    assert f"--snapshot {older} --accept-changed-files`" in refused.value.hint
     found = {each.manifest.id: each for each in await world.plane.snapshots(EXP)}
     assert set(found) == {older, newer}
     for each in found.values():

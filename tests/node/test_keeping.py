@@ -3,7 +3,6 @@
 import asyncio
 import os
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from intermezzo.domain.errors import NotEnoughSpace
 from intermezzo.domain.keeping import Keeping, Local
-from intermezzo.domain.snapshot import FROM_STORE, Manifest, Place
+from intermezzo.domain.snapshot import Manifest, Place
 from intermezzo.domain.transfer import Transfer
 from intermezzo.node import checksums, encrypted, mending, removal, tending, whole
 from intermezzo.node.fetched import FETCHED
@@ -122,50 +121,6 @@ def test_the_copy_here_goes_only_when_the_store_was_read_back(machine: Machine) 
     assert found.places == (Place.STORE,)
     assert machine.files() == {"manifest.json"}
     assert found.store_checked_at >= found.stored_at > 0
-
-
-def test_the_copy_here_stays_where_the_store_has_lost_its_own_since_it_was_read_back(machine: Machine) -> None:
-    machine.saved()
-    tend(machine.keeper(STORED))
-    machine.snapshots.amend("ws", "one", store_checked_at=time.time_ns() // 1_000_000)
-    machine.store.objects.clear()
-    machine.store.faults.refuses_writes = True
-    with pytest.raises(StoreRefused):
-        tend(machine.keeper(RELEASED))
-    assert machine.now().places == (Place.NODE,)
-    assert machine.files() > set(CONTENT)
-    machine.store.faults.refuses_writes = False
-    tend(machine.keeper(RELEASED))
-    assert machine.now().places == (Place.STORE,)
-    assert contents_of(brought(machine, machine.keeper(RELEASED))) == CONTENT
-
-
-def test_what_the_store_has_lost_is_seen_by_names_and_sent_again(machine: Machine) -> None:
-    machine.saved()
-    keeper = machine.keeper(STORED)
-    tend(keeper)
-    del machine.store.objects[next(name for name in machine.store.objects if "pages.img" in name)]
-    tending.look_into_store(keeper, machine.now())
-    assert machine.now().places == (Place.NODE,)
-    tend(keeper)
-    assert machine.now().places == (Place.NODE, Place.STORE)
-    tending.look_into_store(keeper, machine.now())
-    assert machine.now().places == (Place.NODE, Place.STORE)
-
-
-@pytest.mark.parametrize("how", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x")])
-def test_a_resume_that_finds_it_damaged_says_so_for_good_and_has_it_mended(
-    machine: Machine, how: Callable[[Path], None]
-) -> None:
-    machine.saved()
-    keeper = machine.keeper(Keeping(URL, encrypts=True))
-    tend(keeper)
-    how(machine.snapshots.path("ws", "one") / encrypted.NAME / "pages.img.000000.age")
-    with pytest.raises(Damaged) as refused:
-        brought(machine, keeper)
-    assert refused.value.hint == FROM_STORE
-    mend(machine, keeper)
-    assert contents_of(brought(machine, keeper)) == CONTENT
 
 
 def test_one_that_only_the_store_has_is_fetched_compared_and_here_again(machine: Machine) -> None:

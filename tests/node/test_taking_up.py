@@ -8,14 +8,15 @@ import pytest
 
 from intermezzo.domain.held import HeldFile, Standing
 from intermezzo.domain.keeping import Keeping, Local
-from intermezzo.domain.snapshot import Manifest, Place
+from intermezzo.domain.snapshot import FROM_STORE, Place
 from intermezzo.node import contents, files
 from intermezzo.node.seal import Seal
 from intermezzo.node.snapshots import Damaged, Snapshots
 from intermezzo.node.stores.deposit import part
+from intermezzo.node.stores.memory import MemoryStore
 from intermezzo.node.stores.store import StoreSilent
 from intermezzo.node.taking_up import take_up
-from node.keeping import CONTENT, URL, Machine, brought, contents_of, restorable, tend
+from node.keeping import CONTENT, URL, Machine, brought, contents_of, mend, restorable, tend
 
 STORED = Keeping(URL)
 OPEN = HeldFile("volume", "/home/jovyan/", "a.txt", Standing(1, 1, 1))
@@ -65,6 +66,21 @@ def test_what_comes_is_what_was_saved_and_is_then_kept_like_any_other(machine: M
     assert machine.now().places == (Place.STORE,)
 
 
+def test_what_came_and_is_damaged_here_is_mended_from_the_store_like_any_other(machine: Machine) -> None:
+    encrypting = Keeping(URL, encrypts=True)
+    sent(machine, encrypting)
+    lose_the_disk(machine)
+    taken_up(machine, encrypting)
+    keeper = machine.keeper(encrypting)
+    brought(machine, keeper)
+    (machine.snapshots.path("ws", "one") / contents.ENCRYPTED / "pages.img.000000.age").write_bytes(b"x")
+    with pytest.raises(Damaged) as refused:
+        brought(machine, keeper)
+    assert refused.value.hint == FROM_STORE
+    mend(machine, keeper)
+    assert contents_of(brought(machine, keeper)) == CONTENT
+
+
 def test_how_many_open_files_nobody_can_compare_any_more_is_told(machine: Machine) -> None:
     machine.saved()
     machine.snapshots.amend("ws", "one", held=(OPEN,), held_left_out=2)
@@ -104,18 +120,22 @@ def test_what_was_begun_is_ended_although_the_disk_is_not_empty_any_more(machine
     assert [manifest.id for manifest in machine.snapshots.complete("ws")] == ["three", "two", "one"]
 
 
+class Emptied(MemoryStore):
+    """Gives a document once more, and then has nothing."""
+
+    def get(self, name: str) -> bytes:
+        found = super().get(name)
+        self.objects.clear()
+        return found
+
+
 def test_one_whose_deletion_ends_just_then_does_not_come_back(machine: Machine) -> None:
     sent(machine)
     lose_the_disk(machine)
-    keeper = machine.keeper(STORED)
-
-    def deleted_meanwhile(manifest: Manifest) -> bool:
-        made = Snapshots.take_up(machine.snapshots, manifest)
-        machine.store.objects.clear()
-        return made
-
-    machine.snapshots.take_up = deleted_meanwhile  # type: ignore[method-assign]
-    assert take_up(keeper) == []
+    emptied = Emptied(URL)
+    emptied.objects.update(machine.store.objects)
+    machine.store = emptied
+    assert taken_up(machine) == []
     assert machine.snapshots.complete("ws") == ()
 
 

@@ -29,11 +29,11 @@ UNHEARD = {
 """A server that is just being started, or too busy to accept a connection, has heard nothing of a request: it is asked
 again. One lost answer of the many that open a notebook leaves its page half empty."""
 STARTING_AGAIN = {
-    "retry_on": "connect-failure",
+    **UNHEARD,
     "num_retries": 12,
     "retry_back_off": {"base_interval": "0.2s", "max_interval": "1s"},
 }
-"""A control plane that died is there again within seconds; whoever asks meanwhile waits for about five."""
+"""A control plane that died is there again within seconds, for which whoever asks meanwhile waits."""
 FOR_US_ONLY = ("x-intermezzo-peer", "authorization")
 
 

@@ -39,7 +39,7 @@ from intermezzo.node.inspection import examine
 from intermezzo.node.inventory import Inventory
 from intermezzo.node.processes import Finished
 from intermezzo.node.site import site
-from intermezzo.node.tasks import in_thread
+from intermezzo.node.tasks import in_own_thread, in_thread
 from intermezzo.node.tombstones import is_due, is_tombstone
 from intermezzo.node.worker import Worker
 from intermezzo.node.workspace import Tools, Workspace, now
@@ -98,7 +98,8 @@ class Agent:
     async def examine(self, uid: str, snapshot_id: str) -> Examined:
         """What can be told of a snapshot without reading it. Raises NotFound, or OSError if a disk cannot be asked."""
         found = await in_thread(examine, self._tools.snapshots, self._tools.volumes, uid, snapshot_id)
-        if found.damage:
+        note = partial(self._tools.snapshots.note_damage, uid, snapshot_id, found.damage)
+        if bool(found.damage) and await in_thread(note):
             self._worker(uid).tend()  # the store may have what mends it
             self._notify(uid)
         return found
@@ -303,7 +304,7 @@ class Agent:
     async def _take_up(self) -> None:
         while self._tools.keeper.keeping.store:
             try:
-                found = await in_thread(taking_up.take_up, self._tools.keeper)
+                found = await in_own_thread(partial(taking_up.take_up, self._tools.keeper))
             except (IntermezzoError, OSError) as error:
                 logger.warning("what the store has was not taken up yet: %s", error)
                 await asyncio.sleep(TAKE_UP_AGAIN_S)

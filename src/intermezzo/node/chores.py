@@ -15,6 +15,7 @@ from functools import partial
 from intermezzo.domain.errors import IntermezzoError
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import checksums, mending, removal, tending
+from intermezzo.node.tasks import in_own_thread
 from intermezzo.node.whole import damage
 from intermezzo.node.workspace import Workspace, now
 
@@ -114,9 +115,9 @@ class Chores:
         """A session that runs is not to be slowed down, but for what must not stay as it is."""
         return self._workspace.session is None or tending.is_due(self._workspace.tools.keeper, manifest)
 
-    async def _in_own_thread(self, work: Callable[[], None]) -> None:
+    async def _in_own_thread(self, work: Callable[[], object]) -> None:
         """Those who watch are told now and then, and at the end."""
-        working = asyncio.ensure_future(_in_own_thread(work))
+        working = asyncio.ensure_future(_unless_troubled(work))
         try:
             while not (await asyncio.wait({working}, timeout=TELL_EVERY_S))[0]:
                 self._workspace.tell()
@@ -124,18 +125,9 @@ class Chores:
             self._workspace.tell()
 
 
-async def _in_own_thread(work: Callable[[], None]) -> None:
-    """One from the pool would keep the low priority for whoever uses it next."""
-    loop = asyncio.get_running_loop()
-    done = asyncio.Event()
-
-    def run() -> None:
-        try:
-            work()
-        except (OSError, IntermezzoError) as error:
-            logger.warning("work on snapshots was not finished: %s", error)
-        finally:
-            loop.call_soon_threadsafe(done.set)
-
-    threading.Thread(target=run, name="snapshots", daemon=True).start()
-    await done.wait()
+async def _unless_troubled(work: Callable[[], object]) -> None:
+    """What could not be finished is told in the log, and done again later."""
+    try:
+        await in_own_thread(work)
+    except (OSError, IntermezzoError) as error:
+        logger.warning("work on snapshots was not finished: %s", error)

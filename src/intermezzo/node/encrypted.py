@@ -13,7 +13,7 @@ from blake3 import blake3
 
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import contents, files
-from intermezzo.node.snapshots import Damaged
+from intermezzo.node.snapshots import INSTEAD, Damaged
 from intermezzo.node.stores import slices
 from intermezzo.node.stores.deposit import PART_BYTES
 from intermezzo.node.stores.meter import Meter
@@ -24,7 +24,6 @@ NAME = contents.ENCRYPTED
 ASIDE = "encrypted.new"
 # What age adds, a header and 16 bytes for each 64 KiB, must leave room for one part in one object of a store.
 PLAIN_BYTES = PART_BYTES - (64 << 10)
-HINT = "Choose an older snapshot, or start fresh from the files."
 
 
 def encrypt(
@@ -46,7 +45,7 @@ def encrypt(
             return
         content = slices.read(folder, part)
         if len(content) != part.bytes:
-            raise Damaged(f"{part.file} is shorter than it should be", HINT)
+            raise Damaged(f"{part.file} is shorter than it should be", INSTEAD)
         files.write(path, pyrage.encrypt(content, recipients))
         meter.moved(part.bytes)
 
@@ -118,9 +117,9 @@ def _plain(folder: Path, manifest: Manifest, part: Slice, key: pyrage.x25519.Ide
     try:
         content: bytes = pyrage.decrypt((folder / NAME / part_name(part)).read_bytes(), [key])
     except FileNotFoundError:
-        raise Damaged(f"a part of {part.file} of snapshot {manifest.id} is missing", HINT) from None
+        raise Damaged(f"a part of {part.file} of snapshot {manifest.id} is missing", INSTEAD) from None
     except pyrage.DecryptError:
-        raise Damaged(wrong, HINT) from None
+        raise Damaged(wrong, INSTEAD) from None
     if len(content) != part.bytes:
-        raise Damaged(wrong, HINT)
+        raise Damaged(wrong, INSTEAD)
     return content

@@ -11,7 +11,7 @@ from pathlib import Path
 from intermezzo.domain.snapshot import Manifest
 from intermezzo.node import encrypted, files
 from intermezzo.node.keeper import Keeper
-from intermezzo.node.snapshots import Damaged
+from intermezzo.node.snapshots import INSTEAD, Damaged
 from intermezzo.node.stores.deposit import Deposit
 from intermezzo.node.stores.meter import Meter
 
@@ -33,7 +33,7 @@ def as_sent(manifest: Manifest) -> Callable[[Deposit], None]:
         expected = encrypted.names(manifest) if manifest.encrypted_bytes else set(manifest.files)
         known = manifest.checksums or deposit.genuine
         if set(deposit.files) != expected or deposit.bytes != manifest.kept_bytes or not known:
-            raise Damaged(f"snapshot {manifest.id} in the store is not what was sent", encrypted.HINT)
+            raise Damaged(f"snapshot {manifest.id} in the store is not what was sent", INSTEAD)
 
     return require
 

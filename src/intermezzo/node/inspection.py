@@ -17,12 +17,11 @@ from intermezzo.domain.snapshot import Examined, Manifest
 from intermezzo.node import contents, held
 from intermezzo.node.contents import Pace
 from intermezzo.node.lately import look
-from intermezzo.node.snapshots import Damaged, Snapshots, way_out
+from intermezzo.node.snapshots import INSTEAD, Damaged, Snapshots, way_out
 from intermezzo.node.tasks import finished, in_thread
 from intermezzo.node.volumes import Volumes
 
 WATCH_EVERY_S = 0.1
-INSTEAD = "Choose an older snapshot, or start fresh from the files."
 
 Progress = Callable[[str, int, int], None]
 """Is told what is being done, how many bytes are done and how many there are."""
@@ -35,13 +34,11 @@ class Incompatible(IntermezzoError):
 
 
 def examine(snapshots: Snapshots, volumes: Volumes, uid: str, snapshot_id: str) -> Examined:
-    """What can be told of a snapshot without reading it; damage is put on record. Raises NotFound, or OSError."""
+    """What can be told of a snapshot without reading it. Raises NotFound, or OSError."""
     manifest = snapshots.find(uid, snapshot_id)
     if manifest is None:
         raise NotFound(f"there is no complete snapshot {snapshot_id}")
     damage = manifest.damage or contents.misfit(snapshots.path(uid, snapshot_id), manifest)
-    if damage:
-        snapshots.note_damage(uid, snapshot_id, damage)
     return Examined(damage, held.changed(volumes, manifest))
 
 

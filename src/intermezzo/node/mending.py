@@ -14,7 +14,7 @@ from intermezzo.domain.snapshot import Manifest
 from intermezzo.domain.transfer import TransferStep
 from intermezzo.node import contents, encrypted, fetched, files
 from intermezzo.node.keeper import Keeper
-from intermezzo.node.snapshots import Damaged
+from intermezzo.node.snapshots import INSTEAD, Damaged
 from intermezzo.node.stores.meter import Meter
 from intermezzo.node.stores.parallel import Cancelled
 from intermezzo.node.stores.store import Absent
@@ -22,7 +22,7 @@ from intermezzo.node.stores.store import Absent
 
 def is_due(keeper: Keeper, manifest: Manifest) -> bool:
     """Whether it is damaged here, and the store is said to have all of it."""
-    damaged = bool(manifest.damage and manifest.here and manifest.stored_at and manifest.checksums)
+    damaged = bool(manifest.damage) and manifest.mends_itself
     return damaged and keeper.snapshots.believed(manifest.workspace_uid, manifest.id)
 
 
@@ -41,7 +41,7 @@ def mend(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> None
                 files.remove_tree(fetched.aside(keeper, manifest))
                 keeper.snapshots.amend(uid, snapshot_id, stored_at=0, store_checked_at=0)
                 keeper.depot(manifest.stored_in).sweep(uid, snapshot_id)
-                raise Damaged(f"the store's copy is not whole either: {wrong}", encrypted.HINT)
+                raise Damaged(f"the store's copy is not whole either: {wrong}", INSTEAD)
 
             # Nobody restores from one that is damaged, so that nobody is in the way of its files.
             fetched.take_in(keeper, manifest)

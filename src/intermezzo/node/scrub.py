@@ -49,9 +49,8 @@ class Scrub:
         to be compared with yet, and one from the future is verified at once: the clock was set back, and it would wait
         for years."""
         last = max(manifest.created_at, manifest.verified_at)
-        return (
-            bool(self._every_ms and (manifest.checksums or not manifest.here)) and not 0 <= now - last < self._every_ms
-        )
+        comparable = bool(manifest.checksums) or not manifest.here
+        return bool(self._every_ms) and comparable and not 0 <= now - last < self._every_ms
 
     def look(self, keeper: Keeper) -> Look:
         """What looks at one; its thread keeps the lowest priority for good."""

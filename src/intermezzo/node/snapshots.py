@@ -20,6 +20,7 @@ from intermezzo.node.seal import Seal
 
 PARTIAL = ".partial"
 GONE = ".deleting"
+INSTEAD = "Choose an older snapshot, or start fresh from the files."
 
 
 class Damaged(EngineFailure):
@@ -36,7 +37,7 @@ class Missing(NotFound):
 
 def way_out(manifest: Manifest) -> str:
     """What is to be done about a damaged one."""
-    return FROM_STORE if manifest.mends_itself else "Choose an older snapshot, or start fresh from the files."
+    return FROM_STORE if manifest.mends_itself else INSTEAD
 
 
 class Snapshots:
@@ -169,11 +170,13 @@ class Snapshots:
             raise Damaged(f"snapshot {snapshot_id} is damaged: {damage}", way_out(manifest))
         return manifest
 
-    def note_damage(self, uid: str, snapshot_id: str, damage: str) -> None:
-        """Put on record what was found of one; nothing happens if it is gone, or damaged beyond its manifest. Raises
-        OSError."""
+    def note_damage(self, uid: str, snapshot_id: str, damage: str) -> bool:
+        """Put on record what was found of one; whether that is news. It is none if the snapshot is gone, or damaged
+        beyond its manifest. Raises OSError."""
+        before = self.find(uid, snapshot_id)
         with suppress(NotFound, Conflict):
-            self.amend(uid, snapshot_id, damage=damage)
+            return self.amend(uid, snapshot_id, damage=damage) != before
+        return False
 
     def withdraw(self, uid: str, snapshot_id: str) -> None:
         """Take its name away for good; its bytes go with `sweep`. Nothing happens if it is not there. Raises OSError.

@@ -5,6 +5,8 @@ before the cancellation goes on, so that whoever comes next finds the world at r
 """
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -28,6 +30,29 @@ async def finished(awaitable: Awaitable[T]) -> T:
     if cancelled:
         raise asyncio.CancelledError
     return task.result()
+
+
+async def in_own_thread(work: Callable[[], T]) -> T:
+    """Run blocking work in a thread of its own, which may keep a low priority for good. Neither a cancelled caller nor
+    the end of the process waits for it: it must be safe to cut short anywhere."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
+
+    def tell(settle: Callable[[Any], None], value: object) -> None:
+        if not outcome.done():
+            settle(value)
+
+    def run() -> None:
+        told: tuple[Callable[[Any], None], object]
+        try:
+            told = outcome.set_result, work()
+        except Exception as error:  # noqa: BLE001 - raised where it is awaited
+            told = outcome.set_exception, error
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
+            loop.call_soon_threadsafe(tell, *told)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await outcome
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:

@@ -42,12 +42,14 @@ def tend(keeper: Keeper, uid: str, snapshot_id: str, cancelled: threading.Event)
         return
 
 
-def look_into_store(keeper: Keeper, manifest: Manifest) -> None:
-    """Of a snapshot that lies here too, look whether the store still has all of it, by names and sizes; if not, it is
-    to be sent again. Raises StoreTrouble, OSError or NotFound."""
+def look_into_store(keeper: Keeper, manifest: Manifest) -> bool:
+    """Of a snapshot that lies here too, whether the store still has all that it was sent of it, by names and sizes; if
+    not, it is to be sent again. Raises StoreTrouble, OSError or NotFound."""
     uid, snapshot_id = manifest.workspace_uid, manifest.id
-    if manifest.here and manifest.stored_at and keeper.depot(manifest.stored_in).short(uid, snapshot_id):
-        keeper.snapshots.amend(uid, snapshot_id, stored_at=0, store_checked_at=0)
+    if not manifest.mends_itself or keeper.depot(manifest.stored_in).has_all(uid, snapshot_id):
+        return True
+    keeper.snapshots.amend(uid, snapshot_id, stored_at=0, store_checked_at=0)
+    return False
 
 
 def _go_on(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> bool:
@@ -102,11 +104,11 @@ def _send(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> Non
 
 
 def _release(keeper: Keeper, manifest: Manifest, cancelled: threading.Event) -> None:
-    if _now() - manifest.store_checked_at > CHECKED_ENOUGH_MS:
+    # A moment in the future says that the clock was set back, and nothing of when that was.
+    if not 0 <= _now() - manifest.store_checked_at < CHECKED_ENOUGH_MS:
         _check(keeper, manifest, cancelled)
     # Whatever was read there once: nothing goes here that is not there now.
-    look_into_store(keeper, manifest)
-    if not keeper.snapshots.usable(manifest.workspace_uid, manifest.id).stored_at:
+    if not look_into_store(keeper, manifest):
         return
     with keeper.fetching(manifest.workspace_uid, manifest.id):
         keeper.commit(manifest, cancelled, here=False)

@@ -156,9 +156,16 @@ async def chosen(context: Context, workspace: Workspace, snapshot_id: str = "", 
         hint = otherwise or await instead(context, workspace, usable, wanted)
         raise Conflict(f"the snapshot of {workspace.key} is not on its node", hint)
     if found.damage:
-        hint = FROM_STORE if found.mends_itself else otherwise or await instead(context, workspace, usable, wanted)
-        raise Conflict(f"snapshot {wanted} is damaged and cannot be resumed: {found.damage}", hint)
+        raise await damaged(context, workspace, usable, found, found.damage, otherwise)
     return found
+
+
+async def damaged(
+    context: Context, workspace: Workspace, there: Sequence[Manifest], found: Manifest, damage: str, otherwise: str
+) -> Conflict:
+    """Why a damaged snapshot is not read, and what to do: to wait, where the store has it as well."""
+    hint = FROM_STORE if found.mends_itself else otherwise or await instead(context, workspace, there, found.id)
+    return Conflict(f"snapshot {found.id} is damaged and cannot be resumed: {damage}", hint)
 
 
 async def instead(context: Context, workspace: Workspace, there: Sequence[Manifest], snapshot_id: str) -> str:

@@ -4,10 +4,10 @@ An older one is offered, and never taken by itself. It reads no contents: the no
 """
 
 from intermezzo.control.context import Context
-from intermezzo.control.storage.snapshots import instead
-from intermezzo.domain.errors import Conflict, FilesChanged, NotFound, Unreachable
+from intermezzo.control.storage.snapshots import damaged, instead
+from intermezzo.domain.errors import FilesChanged, NotFound, Unreachable
 from intermezzo.domain.held import Acceptance, advice, refused, told
-from intermezzo.domain.snapshot import FROM_STORE, Manifest, newest_first
+from intermezzo.domain.snapshot import Manifest, newest_first
 from intermezzo.domain.workspace import Workspace
 
 
@@ -30,10 +30,8 @@ async def require_sound(
         return
     usable = [manifest for manifest in there if manifest.id not in workspace.unwanted]
     if found.damage:
-        if any(manifest.id == snapshot.id and manifest.mends_itself for manifest in there):
-            otherwise = FROM_STORE
-        message = f"snapshot {snapshot.id} is damaged and cannot be resumed: {found.damage}"
-        raise Conflict(message, otherwise or await instead(context, workspace, usable, snapshot.id))
+        now = next((manifest for manifest in there if manifest.id == snapshot.id), snapshot)
+        raise await damaged(context, workspace, usable, now, found.damage, otherwise)
     in_the_way = refused(found.changed, accepted)
     if in_the_way:
         named = "" if workspace.snapshot and workspace.snapshot.id == snapshot.id else f" --snapshot {snapshot.id}"

@@ -177,15 +177,14 @@ class Depot:
             return error.message
         return ""
 
-    def short(self, uid: str, snapshot_id: str) -> str:
-        """What is missing of a snapshot as a sentence, by names and sizes alone; empty if all of it is there."""
+    def has_all(self, uid: str, snapshot_id: str) -> bool:
+        """Whether all of a snapshot is there, by names and sizes alone."""
         try:
             deposit = self._require(uid, snapshot_id)
-        except (Absent, Damaged) as error:
-            return error.message
+        except (Absent, Damaged):
+            return False
         there = self._sizes(f"{uid}/{snapshot_id}")
-        missing = sum(there.get(name) != size for name, size in deposit.objects().items())
-        return f"{missing} parts of snapshot {snapshot_id} are missing in {self.url}" if missing else ""
+        return all(there.get(name) == size for name, size in deposit.objects().items())
 
     def withdraw(self, uid: str, snapshot_id: str) -> None:
         """Take its name away: from now on it is not listed. Nothing happens if it is not there."""
