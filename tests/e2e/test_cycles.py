@@ -14,6 +14,7 @@ from crash.figures import FOLDER
 from e2e.installation import PROGRAMS, Installation
 from intermezzo.domain.continuity import Verdict
 from intermezzo.domain.workspace import Phase
+from node.files import bytes_below
 from node.world import until
 
 CYCLES = int(os.environ.get("INTERMEZZO_CYCLES", "10"))
@@ -47,7 +48,7 @@ def measured(installation: Installation, uid: str, cycle: int) -> Measured:
         {name: _resident(pid) for name, pid in pids.items()},
         {name: len(list((PROC / str(pid) / "fd").iterdir())) for name, pid in pids.items()},
         sum(_share(pid) for pid in installation.footprint.engines()),
-        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        bytes_below(folder),
         len(installation.snapshot_folders(uid)),
     )
 

@@ -10,6 +10,7 @@ from e2e.installation import Installation, installation
 from intermezzo.client.snapshot_models import SnapshotShape
 from intermezzo.domain.snapshot import Place
 from intermezzo.domain.workspace import Phase
+from node.files import bytes_below, files_below
 from node.world import engine, until
 
 pytestmark = pytest.mark.engine
@@ -73,7 +74,7 @@ def in_store_alone(remote: Installation, workspace: str) -> SnapshotShape:
 def bytes_here(remote: Installation, uid: str) -> int:
     """What lies on the node of a workspace's snapshots, what only says what they are aside."""
     folder = remote.data_dir / "node" / "snapshots" / uid
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != "manifest.json")
+    return bytes_below(folder, aside="manifest.json")
 
 
 def test_a_session_comes_back_from_a_store_that_cannot_read_it(
@@ -90,7 +91,7 @@ def test_a_session_comes_back_from_a_store_that_cannot_read_it(
 
     assert remote.json("resume", session)["continuity"]["verdict"] == "restored"
     assert remote.cell(session, TELL).text == told
-    written = [path for path in remote.data_dir.rglob("*") if path.is_file() and path.suffix in {".log", ".db"}]
+    written = [path for path in files_below(remote.data_dir) if path.suffix in {".log", ".db"}]
     assert {"node.log", "intermezzo.db"} <= {path.name for path in written}
     assert [path for path in written if SECRET.encode() in path.read_bytes()] == []
 

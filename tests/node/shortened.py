@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from fnmatch import fnmatch
 from pathlib import Path
 
 import httpx
@@ -18,6 +19,7 @@ from crash.figures import Book, Run
 from crash.reads import NODE_READS
 from crash.stops import Step, Stops, numbered, state_of
 from intermezzo.domain.orders import Observed, Order, OrderState, SnapshotOrder
+from node.files import files_below
 from node.world import OBSERVED, Node
 
 WITHIN_S = 60.0
@@ -143,7 +145,7 @@ class Shortened:
         if len(states) > allowed:
             yield f"{len(states)} sandboxes in the engine's books"
         yield from self._unlisted(seen)
-        yield from (f"half of a file: {path}" for path in self.node.folder.rglob(".*.new"))
+        yield from (f"half of a file: {path}" for path in files_below(self.node.folder) if fnmatch(path.name, ".*.new"))
 
     def _unlisted(self, seen: Observed) -> Iterator[str]:
         listed = {manifest.id: manifest for manifest in seen.snapshots}

@@ -8,6 +8,7 @@ import pytest
 from intermezzo.domain.orders import OrderState, PauseOrder, RemoveOrder, ResumeOrder, StartOrder
 from intermezzo.domain.snapshot import Manifest, Place
 from node.conftest import running
+from node.files import bytes_below, files_below
 from node.notebook import Notebook
 from node.world import Node, specification, until
 
@@ -33,12 +34,8 @@ def kept(node: Node) -> Manifest | None:
     return manifest if manifest.places == (Place.STORE,) else None
 
 
-def below(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
-
-
 def names(folder: Path) -> set[str]:
-    return {path.name for path in below(folder)}
+    return {path.name for path in files_below(folder)}
 
 
 def test_a_session_comes_back_from_an_encrypted_snapshot_that_only_a_store_has(elsewhere: Node, store: Path) -> None:
@@ -49,8 +46,8 @@ def test_a_session_comes_back_from_an_encrypted_snapshot_that_only_a_store_has(e
     manifest = until(lambda: kept(elsewhere), "only the store has it")
     here = elsewhere.configuration.snapshot_dir / "ws"
     until(lambda: names(here) == {"manifest.json"}, "its bytes here are gone")
-    assert sum(path.stat().st_size for path in below(store) if path.name != "manifest.json") == manifest.encrypted_bytes
-    assert all(b"in the clear of this test" not in path.read_bytes() for path in below(store))
+    assert bytes_below(store, aside="manifest.json") == manifest.encrypted_bytes
+    assert all(b"in the clear of this test" not in path.read_bytes() for path in files_below(store))
 
     store.rename(store.with_name("away"))
     refused = elsewhere.carry_out(ResumeOrder("ws", 3, "resume", "one", specification()), OrderState.FAILED)
@@ -67,4 +64,4 @@ def test_a_session_comes_back_from_an_encrypted_snapshot_that_only_a_store_has(e
 
     elsewhere.carry_out(RemoveOrder("ws", 5, "remove", "volume"))
     assert list(store.iterdir()) == []
-    assert below(elsewhere.configuration.node_dir / "keys") == []
+    assert names(elsewhere.configuration.node_dir / "keys") == set()
