@@ -79,7 +79,7 @@ class Server:
         }
         with (root / "log").open("wb") as log:
             self.process = subprocess.Popen(
-                [python, "-I", "-m", "jupyterlab", f"--config={servers.JUPYTER_CONFIGURATION}"],
+                [python, "-I", str(servers.JUPYTERLAB), f"--config={servers.JUPYTER_CONFIGURATION}"],
                 env=environment,
                 stdout=log,
                 stderr=log,

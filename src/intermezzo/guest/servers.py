@@ -9,6 +9,7 @@ from pathlib import Path
 from intermezzo.guest.session import Session
 
 GUEST = Path(__file__).parent
+JUPYTERLAB = GUEST / "jupyterlab_server.py"
 JUPYTER_CONFIGURATION = GUEST / "jupyter_server_config.py"
 PRELOAD = GUEST / "node_preload.cjs"
 # A browser that was away for a pause shall find its windows again. A timer of Node's holds 24.8 days at most.
@@ -24,7 +25,7 @@ def command(session: Session) -> list[str]:
 
 def _jupyterlab(session: Session) -> list[str]:
     # Isolated: neither a module in home nor a PYTHON variable of the owner's may break the server.
-    return [sys.executable, "-I", "-m", "jupyterlab", f"--config={JUPYTER_CONFIGURATION}"]
+    return [sys.executable, "-I", str(JUPYTERLAB), f"--config={JUPYTER_CONFIGURATION}"]
 
 
 def _code_server(session: Session) -> list[str]:
