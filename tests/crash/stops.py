@@ -4,11 +4,14 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import count
 from pathlib import Path
 
 from node.world import until
 
 Step = tuple[str, int]
+RARELY = 10
+"""Every how many looks at the process it is asked whether it is done, which is work for it."""
 
 
 class Stops:
@@ -49,7 +52,8 @@ class Stops:
 
     def stopped_or(self, pid: int, over: Callable[[], bool]) -> bool:
         """Wait until it has stopped; False if `over` came first, since this time it never took that step."""
-        until(lambda: self.stopped(pid) or over(), "it stops, or is done")
+        looks = count(1)
+        until(lambda: self.stopped(pid) or (next(looks) % RARELY == 0 and over()), "it stops, or is done")
         if self.withdrawn():
             return False
         until(lambda: self.stopped(pid), "it stops")

@@ -33,9 +33,13 @@ class Cutting:
         self.told = ""
         self.noise: set[str] = set()
         self._asking = ThreadPoolExecutor(4)
+        self._looking = httpx.Client(
+            timeout=PATIENT_S, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0)
+        )
 
     def close(self) -> None:
         self._asking.shutdown(cancel_futures=True)
+        self._looking.close()
 
     def steps_of(self, ask: Ask) -> list[Step]:
         """Have it done undisturbed; the steps of the control plane, less those that it takes in any case."""
@@ -141,11 +145,10 @@ class Cutting:
         found = self.installation.connection_now
         address = f"{found['url']}{PREFIX}/workspaces/default/{self.name}"
         headers = {"Authorization": f"Bearer {found['token']}"}
-        with httpx.Client(headers=headers, timeout=PATIENT_S, trust_env=False) as asking:
-            try:
-                answers = [asking.get(address), asking.get(f"{address}/snapshots")]
-            except httpx.TransportError:
-                return True
+        try:
+            answers = [self._looking.get(path, headers=headers) for path in (address, f"{address}/snapshots")]
+        except httpx.TransportError:
+            return True
         if any(answer.status_code == 404 for answer in answers):
             return False
         if not all(answer.is_success for answer in answers):

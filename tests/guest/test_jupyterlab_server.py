@@ -6,7 +6,7 @@ from pathlib import Path
 from intermezzo.guest import servers
 from jupyter.lab import interpreter
 
-FOUND = "import os, shutil, sys; sys.stdout.write(f'{os.environ[\"PATH\"]} {shutil.which(\"node\")}')"
+FOUND = 'import os, shutil, sys; sys.stdout.write(f\'{os.environ["PATH"]} {shutil.which("node")}\')'
 
 
 def test_node_is_not_asked_when_the_server_starts_and_is_there_for_what_comes_later(tmp_path: Path) -> None:

@@ -169,5 +169,5 @@ def _within(look: Callable[[], bool]) -> bool:
     while time.monotonic() < deadline:
         if look():
             return True
-        time.sleep(0.02)
+        time.sleep(0.05)
     return False

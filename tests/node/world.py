@@ -25,6 +25,8 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 ORDER: TypeAdapter[Order] = TypeAdapter(Order)
 OBSERVED = TypeAdapter(Observed)
 PATIENCE_S = 120.0
+ASKED_EVERY_S = 0.05
+"""How often an agent is asked for the end of an order: its answers cost the time that the order needs."""
 T = TypeVar("T")
 
 
@@ -158,7 +160,7 @@ class Node:
             over = report and (report.token, report.kind) == (order.token, order.kind) and report.state != "working"
             return observed if over else None
 
-        return until(seen, f"{order.kind} of {order.workspace_uid} ends")
+        return until(seen, f"{order.kind} of {order.workspace_uid} ends", ASKED_EVERY_S)
 
     def carry_out(self, order: Order, state: OrderState = OrderState.DONE) -> Observed:
         """Send an order, wait for its end and check how it ended."""
